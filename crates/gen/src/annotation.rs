@@ -46,12 +46,30 @@ pub struct SourceText<'a> {
     pub table: Option<&'a str>,
     /// The column that the annotation is for.
     pub column: Option<&'a str>,
+    /// The files that the annotation may read.
+    pub files: ReadableFiles<'a>,
+}
+
+/// The files that an annotation may read.
+#[derive(Clone, Copy, Debug)]
+pub enum ReadableFiles<'a> {
+    /// Those in the folder of this file and below; of the current directory, if it is no file. A schema may be that of a
+    /// stranger.
+    Beside(&'a str),
+    /// All: the user wrote the annotation on the command line.
+    All,
 }
 
 impl<'a> SourceText<'a> {
     /// Wraps a text that does not belong to a table yet.
     pub fn new(text: &'a str, origin: &'a str) -> Self {
-        Self { text, origin, table: None, column: None }
+        Self { text, origin, table: None, column: None, files: ReadableFiles::Beside(origin) }
+    }
+
+    /// Returns the same text, which may read these files.
+    #[must_use]
+    pub fn with_files(self, files: ReadableFiles<'a>) -> Self {
+        Self { files, ..self }
     }
 
     /// Returns the same text, for this column.

@@ -161,6 +161,44 @@ fn a_schema_from_standard_input() {
     assert_eq!(room.query("t.db", "SELECT count(*) FROM t"), "3");
 }
 
+/// A schema of a stranger read any file into the database. What the user names on the command line may lie anywhere.
+#[test]
+fn word_lists_of_a_schema_lie_in_its_folder() {
+    let room = Room::new();
+    for folder in ["schemas/words", "elsewhere"] {
+        std::fs::create_dir_all(room.path(folder)).unwrap();
+    }
+    for (file, word) in [("schemas/words/near.txt", "near"), ("elsewhere/far.txt", "far"), ("words.txt", "far")] {
+        room.write(file, word);
+    }
+    let far = room.path("elsewhere/far.txt").display().to_string();
+    let names = ["../words.txt", "words/../../elsewhere/far.txt", &far];
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("../elsewhere/far.txt", room.path("schemas/link.txt")).unwrap();
+    let names = names.iter().copied().chain(cfg!(unix).then_some("link.txt"));
+    for name in names {
+        let annotation = format!("wordlist('{name}')");
+        room.write("schemas/bad.sql", format!("CREATE TABLE t (w TEXT); -- gen: {annotation}"));
+        let ended = room.run("generate bad.db schemas/bad.sql --rows 3");
+        let wanted = "is not in the folder of the schema, whose annotations read no other files";
+        assert!(ended.code == Some(1) && ended.err.contains(wanted), "{name}: {}", ended.err);
+        assert!(ended.err.contains(&format!("--set \"t.w={annotation}\"")), "{name}: {}", ended.err);
+        let recipe = "algorithm_version = 1\nschema = 'CREATE TABLE t (w TEXT);'\n[tables.t]\nrows = 3\n";
+        room.write("schemas/bad.toml", format!("{recipe}[tables.t.columns]\nw = \"{annotation}\"\n"));
+        let ended = room.run("generate bad.db --recipe schemas/bad.toml");
+        assert!(ended.code == Some(1) && ended.err.contains(wanted), "{name}: {}", ended.err);
+        room.write("schemas/good.toml", format!("{recipe}[tables.t.columns]\nw = \"wordlist('words/near.txt')\"\n"));
+        room.done("generate near.db --recipe schemas/good.toml --overwrite");
+        assert_eq!(room.query("near.db", "SELECT DISTINCT w FROM t"), "near");
+    }
+    for (file, word) in [("words.txt", "far"), (&far, "far"), ("schemas/words/near.txt", "near")] {
+        let set = format!("t.w=wordlist('{file}')");
+        let mut command = room.command("generate set.db schemas/bad.sql --rows 3 --overwrite --set");
+        assert!(command.arg(set).output().unwrap().status.success(), "{file}");
+        assert_eq!(room.query("set.db", "SELECT DISTINCT w FROM t"), word);
+    }
+}
+
 #[test]
 fn progress_in_every_style() {
     let room = Room::new();

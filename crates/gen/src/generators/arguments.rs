@@ -2,10 +2,10 @@
 
 use super::entry::Entry;
 use super::{EXACT, Generator, LengthRange};
-use crate::annotation::{Argument, Call, Expression, ExpressionKind, SourceText, parse_call};
+use crate::annotation::{Argument, Call, Expression, ExpressionKind, ReadableFiles, SourceText, parse_call};
 use crate::suggest::did_you_mean;
 use litepress_rows::cells::OwnedValue;
-use litepress_rows::{Error, Result};
+use litepress_rows::{Error, OptionName, Result, message};
 use std::path::{Path, PathBuf};
 
 /// Pairs of numbers of an annotation: `1: 50, 2: 20`.
@@ -259,13 +259,29 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Returns the path that a text names: relative to the folder of the schema file if there is one, else to the
-    /// current directory.
-    pub(super) fn path(&self, name: &str) -> Result<PathBuf> {
+    /// Returns the path of the file that a text names: relative to the folder of the schema or recipe, or to the current
+    /// directory.
+    ///
+    /// # Errors
+    /// If there is no such file, or if the annotation may not read it.
+    pub(super) fn file(&self, name: &str) -> Result<PathBuf> {
         let text = self.text(name)?;
-        let schema = Path::new(self.source.origin);
-        let beside = schema.parent().filter(|_| schema.is_file()).map(|folder| folder.join(&text));
-        Ok(beside.unwrap_or_else(|| PathBuf::from(text)))
+        let ReadableFiles::Beside(schema) = self.source.files else { return Ok(PathBuf::from(text)) };
+        let schema = Path::new(schema);
+        let folder = schema.parent().filter(|folder| schema.is_file() && !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        let path = folder.join(&text);
+        let failed = |error| self.error_at(name, format!("{} cannot be read: {error}", path.display()));
+        // Without links, which may lead out of the folder.
+        if path.canonicalize().map_err(failed)?.starts_with(folder.canonicalize().map_err(failed)?) {
+            return Ok(path);
+        }
+        let column = |table: &str, column: &str| format!("{table}.{column}");
+        let column = self.source.table.zip(self.source.column).map(|(table, name)| column(table, name));
+        let call = self.source.text[self.call.span.clone()].to_owned();
+        let set = OptionName::Set.pair(column.unwrap_or_else(|| "TABLE.COLUMN".to_owned()), call);
+        let message = format!("{} is not in the folder of the schema, whose annotations read no other files", path.display());
+        Err(self.error_at(name, message).advise(message!["move it there, or name it yourself: ", set]))
     }
 
     /// Returns all arguments as names with generators: `id: int(1, 9)`. A literal becomes a constant generator.

@@ -405,7 +405,7 @@ static GENERATORS: &[Registration] = &[
     entry(
         "wordlist",
         &[given("file")],
-        "a line of a file, evenly or by the weight after a tab",
+        "a line of a file in the folder of the schema, evenly or by the weight after a tab",
         "wordlist('examples/words.txt')",
         wordlist::wordlist,
     ),

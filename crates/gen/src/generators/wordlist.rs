@@ -11,7 +11,7 @@ const LARGEST: u64 = 256 << 20;
 
 /// Builds `wordlist(file)`: a line is a text, or a text, a tab and its weight.
 pub(super) fn wordlist(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    let path = arguments.path("file")?;
+    let path = arguments.file("file")?;
     let unreadable = |what: String| arguments.error_at("file", format!("{} {what}", path.display()));
     let failed = |error: std::io::Error| unreadable(format!("cannot be read: {error}"));
     // Opening a named pipe would wait for a writer, and a device may have no end.

@@ -1,7 +1,7 @@
 //! The annotations of columns: of the request, the recipe and the schema.
 
 use super::{Provenance, Request, SetColumn, table_position, usage};
-use crate::annotation::SourceText;
+use crate::annotation::{ReadableFiles, SourceText};
 use crate::recipe::Recipe;
 use crate::schema_annotations::{self, Annotation};
 use crate::suggest::did_you_mean;
@@ -28,15 +28,19 @@ pub(super) fn column_annotations<'a>(
     let mut column_annotations: Vec<ColumnAnnotation<'a>> = Vec::new();
     for set in &request.set {
         let SetColumn { table, column, expression, origin } = set;
-        let annotation = requested_annotation(schema, NamedAnnotation { table, column, expression, origin })?;
+        let named = NamedAnnotation { table, column, expression, origin, files: ReadableFiles::All };
+        let annotation = requested_annotation(schema, named)?;
         if column_annotations.iter().any(|other| (other.table, other.column) == (annotation.table, annotation.column)) {
             return Err(usage("this column is given a generator twice").in_file(&set.origin));
         }
         column_annotations.push(annotation);
     }
-    for (table, column, planned) in request.recipe.iter().flat_map(Recipe::columns) {
-        let set = NamedAnnotation { table, column, expression: &planned.expression, origin: &planned.origin };
-        let annotation = ColumnAnnotation { provenance: Provenance::Recipe, ..requested_annotation(schema, set)? };
+    let recipe_columns =
+        |recipe: &'a Recipe| recipe.columns().map(|column| (ReadableFiles::Beside(recipe.origin()), column));
+    for (files, (table, column, planned)) in request.recipe.iter().flat_map(recipe_columns) {
+        let (expression, origin) = (&planned.expression, &planned.origin);
+        let named = NamedAnnotation { table, column, expression, origin, files };
+        let annotation = ColumnAnnotation { provenance: Provenance::Recipe, ..requested_annotation(schema, named)? };
         if !column_annotations.iter().any(|other| (other.table, other.column) == (annotation.table, annotation.column))
         {
             column_annotations.push(annotation);
@@ -66,10 +70,11 @@ struct NamedAnnotation<'a> {
     column: &'a str,
     expression: &'a str,
     origin: &'a str,
+    files: ReadableFiles<'a>,
 }
 
-fn requested_annotation<'a>(schema: &'a Schema, set: NamedAnnotation<'a>) -> Result<ColumnAnnotation<'a>> {
-    let NamedAnnotation { table, column, expression: text, origin } = set;
+fn requested_annotation<'a>(schema: &'a Schema, named: NamedAnnotation<'a>) -> Result<ColumnAnnotation<'a>> {
+    let NamedAnnotation { table, column, expression: text, origin, files } = named;
     let position = table_position(schema, table).map_err(|error| error.in_file(origin))?;
     let of_table = &schema.tables[position];
     let Some(column) = of_table.column(column) else {
@@ -80,6 +85,6 @@ fn requested_annotation<'a>(schema: &'a Schema, set: NamedAnnotation<'a>) -> Res
     if of_table.columns[column].generated != Generated::No {
         return Err(usage(format!("column {name} is generated: SQLite computes its values")).in_file(origin));
     }
-    let source = SourceText::new(text, origin).for_column(&of_table.name, name);
+    let source = SourceText::new(text, origin).with_files(files).for_column(&of_table.name, name);
     Ok(ColumnAnnotation { table: position, column, source, span: 0..text.len(), provenance: Provenance::Set })
 }

@@ -86,6 +86,12 @@ fn capitalized(word: &str) -> String {
     characters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + characters.as_str())
 }
 
+/// Quotes a word for the shell.
+fn shell_word(word: &str) -> String {
+    let is_plain = !word.contains(['"', '$', '`', '\\', '!']);
+    if word.contains('\'') && is_plain { format!("\"{word}\"") } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
 /// The words of the program: flags of the command line.
 #[derive(Clone, Copy, Debug)]
 pub struct Flags;
@@ -111,7 +117,7 @@ impl Words for Flags {
     /// Quotes pairs: names of columns may hold characters with a meaning for the shell.
     fn option(&self, name: OptionName, value: &OptionValue) -> String {
         match value {
-            OptionValue::Pair(left, right) => format!("{} '{left}={right}'", self.name(name)),
+            OptionValue::Pair(left, right) => format!("{} {}", self.name(name), shell_word(&format!("{left}={right}"))),
             _ => self.given(name, value),
         }
     }

@@ -1,6 +1,7 @@
 //! Texts of patterns.
 
 use super::*;
+use crate::annotation::{ReadableFiles, SourceText, parse_call};
 
 /// Returns texts without their quotes.
 fn texts(text: &str, rows: u64) -> Vec<String> {
@@ -184,7 +185,9 @@ fn addresses_of_every_locale() {
 fn word_lists_are_regular_files() {
     for file in ["/dev/zero", "/dev/null", "/dev"] {
         let annotation = format!("wordlist('{file}')");
-        let error = catalogue::build_text(&annotation, "test").expect_err(file);
+        let source = SourceText::new(&annotation, "test").with_files(ReadableFiles::All);
+        let call = parse_call(&source, 0..annotation.len()).expect("a call");
+        let error = catalogue::build(&source, &call, None).expect_err(file);
         assert!(error.message().contains("is not a regular file"), "{error}");
     }
 }
