@@ -203,7 +203,7 @@ impl Planner<'_, '_> {
 
     /// Notes that rows may break CHECK constraints, if the table has any.
     fn note_check(&self, sqlite: Option<&SqliteSchema>, table: &Table) {
-        if sqlite.is_some_and(|sqlite| sqlite.has_check(table).unwrap_or(true)) {
+        if sqlite.is_some_and(|sqlite| sqlite.has_check(table)) {
             let what =
                 "rows are not checked against its CHECK constraints; SQLite's shell does by PRAGMA integrity_check";
             self.context.faults.note(format!("table {}: {what}", table.name));

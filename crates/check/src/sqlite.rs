@@ -17,6 +17,8 @@ use std::sync::Arc;
 pub(super) struct SqliteSchema {
     connection: Connection,
     kinds: TableKinds,
+    /// The CREATE statement of each table.
+    statements: HashMap<String, String>,
     /// The virtual tables by name.
     virtual_tables: BTreeMap<String, VirtualTable>,
     rtrees: Vec<NamedRTree>,
@@ -28,8 +30,13 @@ impl SqliteSchema {
         let mut connection = open_immutable(path)?;
         let kinds = TableKinds::read(&connection)?;
         let rtrees = rtrees(&mut connection, &kinds)?;
-        let virtual_tables = virtual_tables(&connection, &kinds)?;
-        Ok(Self { connection, kinds, virtual_tables, rtrees })
+        let statements = create_statements(&connection)?;
+        let virtual_table = |name: &str| {
+            let table = statements.get(name).and_then(|sql| VirtualTable::of_statement(sql))?;
+            Some((name.to_owned(), table))
+        };
+        let virtual_tables = kinds.virtual_tables().filter_map(virtual_table).collect();
+        Ok(Self { connection, kinds, statements, virtual_tables, rtrees })
     }
 
     /// Returns the table of this name, or `None` if SQLite has none.
@@ -38,10 +45,8 @@ impl SqliteSchema {
     }
 
     /// Returns whether the table has a CHECK constraint.
-    pub(super) fn has_check(&self, table: &Table) -> rusqlite::Result<bool> {
-        let sql = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?";
-        let create_sql: Option<String> = self.connection.query_row(sql, [&table.name], |row| row.get(0))?;
-        Ok(create_sql.is_some_and(|create_sql| has_check(&create_sql, table)))
+    pub(super) fn has_check(&self, table: &Table) -> bool {
+        self.statements.get(&table.name).is_none_or(|create_sql| has_check(create_sql, table))
     }
 
     /// Returns the names of the virtual tables.
@@ -88,15 +93,12 @@ impl SqliteSchema {
     }
 }
 
-/// Returns the virtual tables whose modules the schema names.
-fn virtual_tables(sqlite: &Connection, kinds: &TableKinds) -> rusqlite::Result<BTreeMap<String, VirtualTable>> {
-    let mut statement = sqlite.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?")?;
-    let mut found = BTreeMap::new();
-    for name in kinds.virtual_tables() {
-        let sql = statement.query_row([name], |row| lossy_text(row, 0))?;
-        found.extend(VirtualTable::of_statement(&sql).map(|table| (name.to_owned(), table)));
-    }
-    Ok(found)
+/// Returns the CREATE statement of each table by its name.
+fn create_statements(sqlite: &Connection) -> rusqlite::Result<HashMap<String, String>> {
+    let sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql IS NOT NULL";
+    let mut statement = sqlite.prepare(sql)?;
+    let rows = statement.query_map([], |row| Ok((lossy_text(row, 0)?, lossy_text(row, 1)?)))?;
+    rows.collect()
 }
 
 /// Returns SQLite's own verdict: at most `max` lines each of `PRAGMA integrity_check` and `PRAGMA foreign_key_check`.

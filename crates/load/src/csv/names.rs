@@ -49,7 +49,7 @@ pub(super) fn name(text: &[u8], field: &LooseField, syntax: &Syntax, invalid_utf
 impl Names {
     /// Makes the names of a header [distinct].
     pub fn distinct(header: Vec<String>, mut notes: Vec<String>) -> Self {
-        let (names, of_names) = distinct(header, name_by_position);
+        let (names, of_names) = distinct(header, name_by_position, |position| (position + 1).to_string());
         notes.extend(of_names);
         Self { names, notes }
     }
@@ -79,7 +79,7 @@ pub(super) fn check(names: &[String]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::Names;
+    use super::{MOST_FIELDS, Names};
 
     #[test]
     fn names_are_distinct() {
@@ -95,7 +95,7 @@ mod tests {
             assert_eq!(names(header).names, expected);
         }
         assert_eq!(names(&["a", "b", "A"]).notes, ["column 3 is called A_2, because A is taken"]);
-        let many: Vec<String> = vec!["x".to_owned(); 2000];
-        assert_eq!(Names::distinct(many, Vec::new()).names[1999], "x_2000");
+        let many: Vec<String> = vec!["x".to_owned(); MOST_FIELDS];
+        assert_eq!(Names::distinct(many, Vec::new()).names[MOST_FIELDS - 1], "x_32767");
     }
 }

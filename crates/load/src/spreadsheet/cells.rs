@@ -1,9 +1,10 @@
 //! Holds the cells of a sheet column by column.
 
 use crate::options::ReadOptions;
+use crate::schema::distinct;
 use calamine::ExcelDateTime;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A cell as a workbook gives it.
@@ -269,31 +270,21 @@ fn names(
         }
         return Ok(given.to_vec());
     }
-    let (mut names, mut known) = (Vec::new(), HashSet::new());
-    for (position, (&letter, column)) in columns.iter().enumerate() {
+    let name = |column: &Column| {
         let in_header = column.values.first().filter(|entry| Some(entry.row) == header);
         let text = in_header.map(|entry| match entry.kind {
             Kind::True => "true".into(),
             Kind::False => "false".into(),
             Kind::Number | Kind::Text => String::from_utf8_lossy(column.text(entry)).trim().to_owned(),
         });
-        let wanted = text.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("c{}", position + 1));
-        let mut name = wanted.clone();
-        for number in 2.. {
-            if known.insert(name.to_ascii_lowercase()) {
-                break;
-            }
-            name = format!("{wanted}_{number}");
-        }
-        if name != wanted {
-            let note = format!(
-                "{}: column {} is named {name}, since another one is called {wanted}",
-                place.display(),
-                letters(letter)
-            );
-            options.notes.add(note);
-        }
-        names.push(name);
+        text.unwrap_or_default()
+    };
+    let written = columns.values().map(name).collect();
+    let places: Vec<u32> = columns.keys().copied().collect();
+    let name_by_position = |position| format!("c{}", position + 1);
+    let (names, notes) = distinct(written, name_by_position, |position| letters(places[position]));
+    for note in notes {
+        options.notes.add(format!("{}: {note}", place.display()));
     }
     Ok(names)
 }

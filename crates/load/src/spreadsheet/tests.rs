@@ -135,7 +135,7 @@ fn cells_are_what_the_table_in_the_docs_says() {
     assert_eq!(values, expected);
     let notes = options.notes.all();
     assert!(notes[0].ends_with("book.xlsx: 2 cells hold errors and are NULL, the first is #N/A in G2"), "{notes:?}");
-    assert!(notes[1].ends_with("book.xlsx: column E is named id_2, since another one is called id"), "{notes:?}");
+    assert!(notes[1].ends_with("book.xlsx: column E is called id_2, because id is taken"), "{notes:?}");
 }
 
 #[test]
