@@ -13,6 +13,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+/// Bytes of a text that is alone in its block.
+const LONG_TEXT: usize = 100_000;
+
 /// One row: a value for each ordinary column.
 pub type Row = Vec<OwnedValue>;
 
@@ -182,7 +185,9 @@ impl Part for ValuePart {
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
         while !self.range.is_empty() && !chunk.is_full() {
             let at = self.range.start;
-            let count = self.range.len().min(BLOCK_ROWS);
+            // As readers do, which bound the bytes of a block.
+            let is_long = self.rows[at].iter().any(|value| matches!(value, OwnedValue::Text(text) if text.len() > LONG_TEXT));
+            let count = if is_long { 1 } else { self.range.len().min(BLOCK_ROWS) };
             let rows = &self.rows[at..at + count];
             let blocks: Vec<CellBlock> = (0..rows[0].len()).map(|column| block(rows, column)).collect();
             let first_rowid = self.first_rowid + i64::try_from(at).unwrap();

@@ -146,6 +146,31 @@ fn rows_that_do_not_fit_the_memory() {
     }
 }
 
+/// A part of a million equal texts, which a file says in one, was in memory as a whole. It is placed in pieces now, wherever its order
+/// breaks.
+#[test]
+fn parts_of_very_many_pages() {
+    let wide = |id: i64| vec![OwnedValue::Int(id), OwnedValue::Text(format!("{id}{}", "w".repeat(400_000))), OwnedValue::Null];
+    let keyed = "CREATE TABLE t(id INTEGER, a TEXT, b REAL, PRIMARY KEY(id)) WITHOUT ROWID";
+    for (sql, swapped_rows, order) in [
+        (INDEXED, None, Ascending),
+        (PLAIN, None, Unknown),
+        (PLAIN, Some((3, 49)), Unknown),
+        (INDEXED, Some((50, 51)), Unknown),
+        (keyed, None, Ascending),
+        (keyed, Some((50, 51)), Ascending),
+    ] {
+        let ids = swapped_rows.map_or_else(|| (1..=60).collect(), |rows| swapped(60, rows));
+        let case = Case::new(sql).rows(ids.iter().map(|id| wide(*id))).parts_of(1000).in_order(order);
+        let bytes = case.build(Route::SHORTEST, PageSize::DEFAULT).unwrap();
+        case.judge(&bytes, PageSize::DEFAULT);
+        let mut options = Route { threads: 3, into: Into::Memory }.options(PageSize::DEFAULT);
+        options.memory_bytes = MIN_MEMORY_BYTES;
+        let other = case.build_schema(case.schema().unwrap(), &options, Into::Memory).unwrap();
+        assert!(other == bytes, "{sql}, {swapped_rows:?}");
+    }
+}
+
 /// Rows in order need no temporary file, nor do a few rows out of order.
 #[test]
 fn no_temporary_file_where_none_is_needed() {

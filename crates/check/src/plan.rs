@@ -95,8 +95,8 @@ pub(super) fn plan(context: &CheckContext<'_>, entries: &[SchemaEntry], sqlite: 
     let mut planner = Planner { context, entries, index_positions, planned, plan: Plan::default() };
     for (position, entry) in entries.iter().enumerate() {
         if entry.kind == BtreeKind::Table {
-            if sqlite.is_some() && !entry.is_utf8 {
-                planner.not_utf8(position);
+            if let Some(sqlite) = sqlite.filter(|_| !entry.is_utf8) {
+                planner.not_utf8(position, sqlite);
                 continue;
             }
             match sqlite.map(|sqlite| sqlite.table(&entry.name)) {
@@ -105,8 +105,11 @@ pub(super) fn plan(context: &CheckContext<'_>, entries: &[SchemaEntry], sqlite: 
                     planner.table(position, &table);
                 }
                 Some(Ok(None)) => planner.unknown(position, "SQLite does not find it in the schema"),
-                Some(Err(rusqlite::Error::Utf8Error(..))) => planner.not_utf8(position),
                 Some(Err(error)) => {
+                    if let (rusqlite::Error::Utf8Error(..), Some(sqlite)) = (&error, sqlite) {
+                        planner.not_utf8(position, sqlite);
+                        continue;
+                    }
                     let object = format!("{} {}", entry.kind, entry.name);
                     context.sqlite_failed(Some(object), "SQLite cannot read its definition", &error);
                     planner.structure_only(position);
@@ -182,10 +185,13 @@ impl Planner<'_, '_> {
 
     /// Plans a table and its indexes of which a name, a type or a DEFAULT is no UTF-8, as of programs that wrote Latin-1. SQLite
     /// reads it.
-    fn not_utf8(&mut self, position: usize) {
+    fn not_utf8(&mut self, position: usize, sqlite: &SqliteSchema) {
         let entry = &self.entries[position];
         self.context.faults.note(format!("{} {}: its definition is not valid UTF-8", entry.kind, entry.name));
         self.structure_only(position);
+        for index in sqlite.missing_indexes(entry.root).unwrap_or_default() {
+            self.missing(&entry.name, &index);
+        }
         for index in 0..self.entries.len() {
             let is_of_table = self.entries[index].table.eq_ignore_ascii_case(&entry.name);
             if is_of_table && !self.planned[index] && self.entries[index].kind == BtreeKind::Index {
@@ -239,7 +245,7 @@ impl Planner<'_, '_> {
                 {
                     self.index(index_position, table_at, table, &stored, index);
                 }
-                _ => self.missing(&entry.name, index),
+                _ => self.missing(&entry.name, &index.name),
             }
         }
     }
@@ -258,8 +264,8 @@ impl Planner<'_, '_> {
 
     /// Tells of an index of which `sqlite_schema` has no row with a b-tree. SQLite makes it out of a PRIMARY KEY or UNIQUE, and
     /// cannot read the table.
-    fn missing(&self, table: &str, index: &Index) {
-        let what = format!("table {table}: sqlite_schema has no b-tree of it for the index {}", index.name);
+    fn missing(&self, table: &str, index: &str) {
+        let what = format!("table {table}: sqlite_schema has no b-tree of it for the index {index}");
         self.context.faults.add_to_file(None, None, what);
     }
 

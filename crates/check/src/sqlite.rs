@@ -73,6 +73,17 @@ impl SqliteSchema {
         names.filter(|name| !self.connection.table_exists(Some("main"), name.as_str()).unwrap_or(true)).collect()
     }
 
+    /// Returns the names of the indexes that SQLite makes out of the keys of the table with this root, and that have no b-tree.
+    pub(super) fn missing_indexes(&self, root: u32) -> rusqlite::Result<Vec<String>> {
+        // Names need not be UTF-8. The primary key of a WITHOUT ROWID table is the table.
+        let sql = "SELECT l.name FROM main.sqlite_schema t JOIN temp.pragma_index_list(t.name) l
+                   WHERE t.type = 'table' AND t.rootpage = ?1 AND l.origin <> 'c' AND NOT EXISTS
+                       (SELECT 1 FROM main.sqlite_schema i WHERE i.type = 'index' AND i.name = l.name AND i.rootpage > 0)
+                   AND NOT (l.origin = 'pk' AND (SELECT wr FROM temp.pragma_table_list WHERE schema = 'main' AND name = t.name))";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        statement.query_map([root], |row| lossy_text(row, 0))?.collect()
+    }
+
     /// Returns the R-Tree tables.
     pub(super) fn rtrees(&self) -> &[NamedRTree] {
         &self.rtrees

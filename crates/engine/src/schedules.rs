@@ -226,7 +226,7 @@ fn turns_come_in_order_or_fail() {
                     if turn >= failing {
                         return turns.fail(turn, Error::new(ErrorKind::Data, format!("turn {turn}")));
                     }
-                    (0..turn % 3).for_each(|part| turns.add(turn, (turn, part)));
+                    assert!((0..turn % 3).all(|part| turns.add(turn, (turn, part))));
                     turns.end(turn, (turn, turn % 3));
                 }
             });

@@ -34,6 +34,7 @@ pub(crate) use extract::extract;
 pub(crate) use one_chunk::OneChunk;
 #[cfg(test)]
 pub(crate) use one_chunk::OnePart;
+pub(crate) use append::PIECE_BYTES;
 pub(crate) use part_queue::PartQueue;
 pub(crate) use row_key::{RecordKey, Row, RowKey, RowidKey};
 pub(crate) use rowid::build_few;

@@ -7,6 +7,7 @@
 //! batches.rs   record batches in memory               --+        form.rs: the meaning of a column and its stored form
 //! array_column.rs   one column of arrays in memory    --+        scalar.rs, calendar.rs: one value as text or JSON
 //!                                                          narrow.rs: whether wide decimals are numbers
+//!                                                          weight.rs: how many rows are a block
 //! ```
 //!
 //! Every type has a default form in which its column is stored. `--store-as COLUMN=FORM` chooses another one. The default loses
@@ -57,6 +58,7 @@ mod narrow;
 mod parquet;
 mod scalar;
 mod texts;
+mod weight;
 
 pub use array_column::ArrayColumn;
 pub use batches::{BatchFacts, batches, batches_with, reads_ahead};

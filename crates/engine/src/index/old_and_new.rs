@@ -56,7 +56,10 @@ pub(super) fn build(
                 Ok(None) => return,
                 Ok(Some(turn)) => {
                     let number = turn.number;
-                    worker.merge(turn, |part| turns.add(number, part)).map(|part| turns.end(number, part))
+                    let place = |part| {
+                        turns.add(number, part);
+                    };
+                    worker.merge(turn, place).map(|part| turns.end(number, part))
                 }
                 Err(failed) => Err(failed),
             };

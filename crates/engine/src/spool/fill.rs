@@ -4,22 +4,21 @@ use super::leaves::Leaves;
 use super::{Spool, SpoolBudget};
 use crate::index::{Extractors, Indexes};
 use crate::progress::Progress;
-use crate::table::PartQueue;
-use crate::threads::{ReorderBuffer, on_threads};
+use crate::table::{PIECE_BYTES, PartQueue};
+use crate::threads::{Turns, on_threads};
 use crate::tree::table_leaf::{LeafBuilder, TablePart};
 use crate::{ErrorKind, Result};
 use litepress_rows::sync::{Mutex, ignore_poison, lock};
 use litepress_rows::{Part, RecordChunk, Source};
 
-/// The rows of a part.
+/// The rows of a part, or of a piece of it.
 enum MadePart {
     Rows(Vec<RecordChunk>),
     Leaves { part: TablePart, is_numbered: bool },
 }
 
-/// The parts so far, in order.
+/// The rows so far.
 struct State<'b> {
-    parts: ReorderBuffer<MadePart>,
     spool: Spool,
     budget: &'b mut SpoolBudget,
 }
@@ -40,50 +39,53 @@ impl Spool {
         let mut queue = PartQueue::new(source);
         let threads = queue.workers(threads)?;
         let (queue, leaves) = (Mutex::new(queue), self.leaves.clone());
-        let state = Mutex::new(State { parts: ReorderBuffer::new(), spool: self, budget });
+        let state = Mutex::new(State { spool: self, budget });
+        let turns = Turns::new(|made| lock(&state).push(made));
         on_threads(threads, || {
             let extractors = if leaves.is_some() { entries.extractors() } else { Extractors::default() };
             let mut reader = PartMaker { leaves: leaves.as_ref(), extractors, chunk: RecordChunk::new(), progress };
-            while !lock(&state).parts.has_failed() {
+            while !turns.has_failed() {
                 let taken = progress.go_on().and_then(|()| lock(&queue).take());
                 match taken {
                     Ok(None) => break,
                     Ok(Some((number, part))) => {
                         let in_leaves = lock(&state).spool.open_leaves().is_some();
-                        let made = reader.make(part, in_leaves);
-                        lock(&state).insert(number, made);
+                        match reader.make(part, in_leaves, &|piece| turns.add(number, piece)) {
+                            Ok(last) => turns.end(number, last),
+                            Err(error) => turns.fail(number, error),
+                        }
                     }
-                    Err(error) => lock(&state).parts.fail(u64::MAX, error),
+                    Err(error) => turns.fail(u64::MAX, error),
                 }
             }
             if let Err(error) = reader.extractors.finish() {
-                lock(&state).parts.fail(u64::MAX, error);
+                turns.fail(u64::MAX, error);
             }
         });
-        let State { parts, mut spool, .. } = ignore_poison(state.into_inner());
-        parts.finish()?;
+        turns.finish()?;
+        let State { mut spool, .. } = ignore_poison(state.into_inner());
         spool.keep_entries(entries);
         Ok(spool)
     }
 }
 
 impl State<'_> {
-    fn insert(&mut self, number: u64, made: Result<MadePart>) {
-        let Self { parts, spool, budget } = self;
+    fn push(&mut self, made: MadePart) -> Result<()> {
+        let Self { spool, budget } = self;
         match made {
-            Err(error) => parts.fail(number, error),
-            Ok(made) => parts.insert(number, made, |made| match made {
-                MadePart::Leaves { part, is_numbered } => spool.push_leaves(part, is_numbered, budget),
-                MadePart::Rows(chunks) => {
-                    if !chunks.is_empty() {
-                        spool.end_leaves();
-                    }
-                    chunks.iter().try_for_each(|chunk| spool.push_chunk(chunk, budget))
+            MadePart::Leaves { part, is_numbered } => spool.push_leaves(part, is_numbered, budget),
+            MadePart::Rows(chunks) => {
+                if !chunks.is_empty() {
+                    spool.end_leaves();
                 }
-            }),
+                chunks.iter().try_for_each(|chunk| spool.push_chunk(chunk, budget))
+            }
         }
     }
 }
+
+/// Takes a piece of a part that has more of them. Returns whether the part goes on.
+type Place<'p> = &'p dyn Fn(MadePart) -> bool;
 
 /// Reads parts on one thread.
 struct PartMaker<'a> {
@@ -94,15 +96,16 @@ struct PartMaker<'a> {
 }
 
 impl PartMaker<'_> {
-    fn make(&mut self, mut part: Box<dyn Part + '_>, in_leaves: bool) -> Result<MadePart> {
+    /// Reads a part. Passes all pieces but the last to `place`, and returns the last one.
+    fn make(&mut self, mut part: Box<dyn Part + '_>, in_leaves: bool, place: Place<'_>) -> Result<MadePart> {
         match self.leaves.filter(|_| in_leaves) {
-            Some(leaves) => self.make_leaves(&mut *part, leaves),
-            None => self.rest(&mut *part, Vec::new()).map(MadePart::Rows),
+            Some(leaves) => self.make_leaves(&mut *part, leaves, place),
+            None => self.rest(&mut *part, Vec::new(), place),
         }
     }
 
     /// Builds leaf pages. If a row does not allow it, or SQLite refuses one as it evaluates the rows, returns the rows.
-    fn make_leaves(&mut self, part: &mut dyn Part, leaves: &Leaves) -> Result<MadePart> {
+    fn make_leaves(&mut self, part: &mut dyn Part, leaves: &Leaves, place: Place<'_>) -> Result<MadePart> {
         let usable = leaves.page_size.bytes();
         let mut builder = LeafBuilder::new(leaves.new_run(), usable, 0);
         let (mut kind, mut before) = (None, leaves.largest_rowid);
@@ -130,22 +133,40 @@ impl PartMaker<'_> {
                 chunk.clear();
                 break;
             }
+            if builder.run().bytes() >= PIECE_BYTES {
+                if !is_taken(extractors.end_part())? {
+                    chunk.clear();
+                    break;
+                }
+                let full = std::mem::replace(&mut builder, LeafBuilder::new(leaves.new_run(), usable, 0));
+                if !place(MadePart::Leaves { part: full.finish(), is_numbered }) {
+                    return Ok(MadePart::Rows(Vec::new()));
+                }
+            }
         }
         let mut chunks = leaves.chunks_of(builder.finish(), kind.unwrap_or(false))?;
         chunks.extend(Some(std::mem::take(&mut self.chunk)).filter(|chunk| !chunk.is_empty()));
-        self.rest(part, chunks).map(MadePart::Rows)
+        self.rest(part, chunks, place)
     }
 
     /// Reads the remaining rows of a part behind `chunks`.
-    fn rest(&self, part: &mut dyn Part, mut chunks: Vec<RecordChunk>) -> Result<Vec<RecordChunk>> {
+    fn rest(&self, part: &mut dyn Part, mut chunks: Vec<RecordChunk>, place: Place<'_>) -> Result<MadePart> {
+        let mut bytes = 0;
         loop {
             self.progress.go_on()?;
             let mut chunk = RecordChunk::new();
             part.fill(&mut chunk)?;
             if chunk.is_empty() {
-                return Ok(chunks);
+                return Ok(MadePart::Rows(chunks));
             }
+            bytes += chunk.arena().len();
             chunks.push(chunk);
+            if bytes >= PIECE_BYTES {
+                bytes = 0;
+                if !place(MadePart::Rows(std::mem::take(&mut chunks))) {
+                    return Ok(MadePart::Rows(Vec::new()));
+                }
+            }
         }
     }
 }

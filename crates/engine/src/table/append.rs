@@ -6,8 +6,9 @@
 //! assembler               place 0, 1            place 2, 3      numbers, interior pages, writes
 //! ```
 //!
-//! A worker never waits for another. It leaves a finished part with the assembler; the worker that finishes the
-//! predecessor places both. [`BlockPool::wait_for_room`] bounds the memory of waiting parts.
+//! A worker leaves a finished part with the assembler; the worker that finishes the predecessor places both.
+//! [`BlockPool::wait_for_room`] bounds the memory of waiting parts. A part of very many pages is placed in pieces: its worker
+//! waits for its turn.
 //!
 //! If rows may turn out not to ascend, neither the first part that is out of order nor any later part is placed. A
 //! part is out of order if one of its rows is, or if it begins with such a row. The worker that has the part sorts its
@@ -23,11 +24,17 @@ use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
 use crate::sink::block::BlockPool;
 use crate::sort::{RunWriter, Sorter};
-use crate::threads::{ReorderBuffer, on_threads};
+use crate::threads::{Turns, on_threads};
 use litepress_format::page::PageSize;
+use litepress_rows::source::PART_BYTES;
 use litepress_rows::sync::{Mutex, ignore_poison, lock};
 use litepress_rows::{Part, RecordChunk, Source};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Bytes of the pages at which a piece of a part is placed. Few parts have as many: those with a huge row, and those of sources that
+/// say a long value in a few bytes.
+pub(crate) const PIECE_BYTES: usize = 4 * PART_BYTES;
 
 /// The layout of a table's rows on leaf pages.
 pub(super) trait PartLayout: Sync {
@@ -42,6 +49,9 @@ pub(super) trait PartLayout: Sync {
 
     /// Adds the rows of `chunk` up to the first one out of order. Returns how many.
     fn add(&self, builder: &mut Self::Builder, chunk: &RecordChunk) -> Result<usize>;
+
+    /// Returns the bytes of the pages so far.
+    fn bytes(&self, builder: &Self::Builder) -> usize;
 
     fn finish(&self, builder: Self::Builder) -> Self::Part;
 
@@ -95,29 +105,24 @@ pub(super) fn append<L: PartLayout, T: PartialTree<Part = L::Part>>(
     let mut queue = PartQueue::new(source);
     let threads = queue.workers(threads)?;
     let queue = Mutex::new(queue);
-    let can_sort = unsorted.is_some();
-    let assembler = Mutex::new(Assembler {
-        parts: ReorderBuffer::new(),
-        tree,
-        can_sort,
-        is_broken: false,
-        smallest_unsorted: None,
-    });
+    let (order, smallest_unsorted) = (Order::new(unsorted.is_some()), Mutex::new(None));
+    let turns = Turns::new(|part: MadePart<L::Part>| order.place(part, tree));
     on_threads(threads, || {
         let (chunk, extractors, unsorted) =
             (RecordChunk::new(), indexes.extractors(), unsorted.map(UnsortedWriter::new));
-        let mut worker = Worker { layout, chunk, extractors, unsorted, page_size, progress };
-        worker.work(&queue, &assembler, &pool);
-        let finished = worker.finish();
-        let mut assembler = lock(&assembler);
-        match finished {
-            Ok(smallest) => assembler.smallest_unsorted = smaller(assembler.smallest_unsorted, smallest),
-            Err(error) => assembler.parts.fail(u64::MAX, error),
+        let (pool, order) = (&pool, &order);
+        let mut worker = Worker { layout, chunk, extractors, unsorted, page_size, pool, order, progress };
+        take_parts(&queue, &turns, pool, progress, |number, part| worker.make(number, part, &turns));
+        match worker.finish() {
+            Ok(smallest) => {
+                let mut known = lock(&smallest_unsorted);
+                *known = smaller(*known, smallest);
+            }
+            Err(error) => turns.fail(u64::MAX, error),
         }
     });
-    let assembler = ignore_poison(assembler.into_inner());
-    assembler.parts.finish()?;
-    Ok(assembler.smallest_unsorted)
+    turns.finish()?;
+    Ok(ignore_poison(smallest_unsorted.into_inner()))
 }
 
 fn smaller(a: Option<i64>, b: Option<i64>) -> Option<i64> {
@@ -131,56 +136,63 @@ struct Worker<'a, L: PartLayout> {
     extractors: Extractors<'a>,
     unsorted: Option<UnsortedWriter<'a, L::Key>>,
     page_size: PageSize,
+    pool: &'a Arc<BlockPool>,
+    order: &'a Order<L::Part>,
     progress: &'a Progress,
 }
 
 impl<L: PartLayout> Worker<'_, L> {
-    fn work<T: PartialTree<Part = L::Part>>(
-        &mut self,
-        queue: &Mutex<PartQueue<'_>>,
-        assembler: &Mutex<Assembler<'_, T>>,
-        pool: &Arc<BlockPool>,
-    ) {
-        let (page_size, progress) = (self.page_size, self.progress);
-        take_parts(
-            queue,
-            assembler,
-            |assembler| &mut assembler.parts,
-            pool,
-            progress,
-            |number, part| self.make(number, part, PageRun::new(page_size, pool), assembler),
-        );
-    }
-
-    /// Builds a part, or sorts it if an earlier part was out of order.
-    fn make<T: PartialTree<Part = L::Part>>(
+    /// Builds a part, or sorts it if an earlier part was out of order, and ends its turn.
+    fn make<F: FnMut(MadePart<L::Part>) -> Result<()>>(
         &mut self,
         number: u64,
         mut part: Box<dyn Part + '_>,
-        run: PageRun,
-        assembler: &Mutex<Assembler<'_, T>>,
+        turns: &Turns<MadePart<L::Part>, F>,
     ) -> Result<()> {
         // A part that is taken after the break comes behind it.
-        let is_behind = lock(assembler).is_broken;
-        let built = if is_behind { self.sort(&mut *part).map(|()| None) } else { self.build(&mut *part, run) };
+        let last = if self.order.is_broken() {
+            self.sort(&mut *part)?;
+            MadePart::Sorted
+        } else {
+            self.build(&mut *part, |piece| turns.add(number, piece))?
+        };
         // Frees the input before the part waits for its turn.
         drop(part);
-        let refused = lock(assembler).insert(number, built?);
-        refused.into_iter().try_for_each(|part| self.sort_built(part))
+        turns.end(number, last);
+        self.sort_refused()
     }
 
-    /// Builds the pages of a part. Returns `None` if the part is out of order; its rows are then sorted.
-    fn build(&mut self, part: &mut dyn Part, run: PageRun) -> Result<Option<L::Part>> {
-        let mut builder = self.layout.begin(run);
+    /// Builds the pages of a part. Passes all pieces but the last to `place`, and returns the last one.
+    fn build(
+        &mut self,
+        part: &mut dyn Part,
+        place: impl Fn(MadePart<L::Part>) -> bool,
+    ) -> Result<MadePart<L::Part>> {
+        let mut builder = self.begin();
         while self.fill(part)? {
             let added = self.layout.add(&mut builder, &self.chunk)?;
             if added < self.chunk.len() {
                 self.sort_chunk(added)?;
                 self.sort(part)?;
-                return self.sort_built(self.layout.finish(builder)).map(|()| None);
+                return self.sort_built(self.layout.finish(builder)).map(|()| MadePart::Sorted);
+            }
+            if self.layout.bytes(&builder) >= PIECE_BYTES {
+                let full = std::mem::replace(&mut builder, self.begin());
+                let goes_on = place(MadePart::Piece(self.layout.finish(full)));
+                self.sort_refused()?;
+                if !goes_on {
+                    return Ok(MadePart::Sorted);
+                }
+                if self.order.is_broken() {
+                    return self.sort(part).map(|()| MadePart::Sorted);
+                }
             }
         }
-        Ok(Some(self.layout.finish(builder)))
+        Ok(MadePart::Last(self.layout.finish(builder)))
+    }
+
+    fn begin(&self) -> L::Builder {
+        self.layout.begin(PageRun::new(self.page_size, self.pool))
     }
 
     /// Takes the next rows of `part` and extracts their index entries. Returns `false` if there are none.
@@ -206,6 +218,11 @@ impl<L: PartLayout> Worker<'_, L> {
     /// Sorts row `first` of the chunk and the rows behind it.
     fn sort_chunk(&mut self, first: usize) -> Result<()> {
         self.unsorted.as_mut().expect(MAY_BE_UNSORTED).add(&self.chunk, first)
+    }
+
+    /// Sorts the rows of the parts that were refused.
+    fn sort_refused(&mut self) -> Result<()> {
+        self.order.take_refused().into_iter().try_for_each(|part| self.sort_built(part))
     }
 
     /// Sorts the rows of a part that is not placed. Their index entries were extracted when they were built.
@@ -249,32 +266,58 @@ impl<'a, K: RowKey> UnsortedWriter<'a, K> {
     }
 }
 
-/// Places finished parts in order.
-struct Assembler<'t, T: PartialTree> {
-    /// The parts; `None` is a part that was sorted.
-    parts: ReorderBuffer<Option<T::Part>>,
-    tree: &'t mut T,
+/// What became of a part.
+enum MadePart<P> {
+    /// Its first or next rows. More follow.
+    Piece(P),
+    /// Its last rows, or all.
+    Last(P),
+    /// Its last rows were sorted.
+    Sorted,
+}
+
+/// Whether the parts so far came in order, and those that did not.
+struct Order<P> {
     /// Whether a part that is out of order may be sorted; else it is an error.
     can_sort: bool,
     /// Whether a part was sorted or refused: no later part is placed.
-    is_broken: bool,
-    smallest_unsorted: Option<i64>,
+    is_broken: AtomicBool,
+    /// Parts that must be sorted after all.
+    refused: Mutex<Vec<P>>,
 }
 
-impl<T: PartialTree> Assembler<'_, T> {
-    /// Takes part `number`. Returns the parts that must be sorted after all.
-    fn insert(&mut self, number: u64, part: Option<T::Part>) -> Vec<T::Part> {
-        let Self { parts, tree, can_sort, is_broken, .. } = self;
-        let mut refused = Vec::new();
-        parts.insert(number, part, |part| {
-            *is_broken |= part.as_ref().is_none_or(|part| *can_sort && !tree.continues_with(part));
-            match part {
-                Some(part) if *is_broken => refused.push(part),
-                Some(part) => tree.place(part)?,
-                None => {}
+impl<P> Order<P> {
+    fn new(can_sort: bool) -> Self {
+        Self { can_sort, is_broken: AtomicBool::new(false), refused: Mutex::new(Vec::new()) }
+    }
+
+    fn is_broken(&self) -> bool {
+        self.is_broken.load(Ordering::Acquire)
+    }
+
+    fn take_refused(&self) -> Vec<P> {
+        std::mem::take(&mut lock(&self.refused))
+    }
+
+    /// Places the next part, or its next piece, unless the rows are no longer in order.
+    fn place(&self, part: MadePart<P>, tree: &mut impl PartialTree<Part = P>) -> Result<()> {
+        let (part, more_follow) = match part {
+            MadePart::Piece(part) => (part, true),
+            MadePart::Last(part) => (part, false),
+            MadePart::Sorted => {
+                self.is_broken.store(true, Ordering::Release);
+                return Ok(());
             }
-            Ok(())
-        });
-        refused
+        };
+        if self.is_broken() || self.can_sort && !tree.continues_with(&part) {
+            self.is_broken.store(true, Ordering::Release);
+            lock(&self.refused).push(part);
+            return Ok(());
+        }
+        if more_follow {
+            // Nobody waits for room in the middle of a part, and the disk may be slower.
+            tree.pages().wait()?;
+        }
+        tree.place(part)
     }
 }

@@ -40,6 +40,10 @@ impl PartLayout for EntryLayout {
         Ok(chunk.len())
     }
 
+    fn bytes(&self, builder: &IndexBuilder) -> usize {
+        builder.run().bytes()
+    }
+
     fn finish(&self, builder: IndexBuilder) -> IndexBuilder {
         builder
     }

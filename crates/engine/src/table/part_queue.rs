@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::progress::Progress;
 use crate::sink::block::BlockPool;
-use crate::threads::ReorderBuffer;
+use crate::threads::Turns;
 use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Part, Source};
 use std::collections::VecDeque;
@@ -42,27 +42,26 @@ impl<'s> PartQueue<'s> {
     }
 }
 
-/// Takes part after part and passes it to `make`, which builds and places it. Ends after the last part, or once a
-/// part has failed. `parts` returns the finished parts in `assembler`.
-pub(crate) fn take_parts<'f, S, P>(
+/// Takes part after part and passes it to `make`, which builds it and ends its turn. Ends after the last part, or once a
+/// part has failed.
+pub(crate) fn take_parts<'f, P, F: FnMut(P) -> Result<()>>(
     queue: &Mutex<PartQueue<'f>>,
-    assembler: &Mutex<S>,
-    parts: impl Fn(&mut S) -> &mut ReorderBuffer<P>,
+    turns: &Turns<P, F>,
     pool: &BlockPool,
     progress: &Progress,
     mut make: impl FnMut(u64, Box<dyn Part + 'f>) -> Result<()>,
 ) {
-    while !parts(&mut lock(assembler)).has_failed() {
+    while !turns.has_failed() {
         pool.wait_for_room();
         let taken = progress.go_on().and_then(|()| lock(queue).take());
         let (number, part) = match taken {
             Ok(Some(taken)) => taken,
             Ok(None) => return,
             // The error belongs to no part: a part that is still being built may report an earlier one.
-            Err(error) => return parts(&mut lock(assembler)).fail(u64::MAX, error),
+            Err(error) => return turns.fail(u64::MAX, error),
         };
         if let Err(error) = make(number, part) {
-            parts(&mut lock(assembler)).fail(number, error);
+            turns.fail(number, error);
         }
     }
 }

@@ -157,6 +157,10 @@ impl PartLayout for RowidLayout {
         }
     }
 
+    fn bytes(&self, builder: &LeafBuilder) -> usize {
+        builder.run().bytes()
+    }
+
     fn finish(&self, builder: LeafBuilder) -> TablePart {
         builder.finish()
     }

@@ -51,16 +51,19 @@ impl<P, F: FnMut(P) -> Result<()>> Turns<P, F> {
         self.changed.notify_all();
     }
 
-    /// Takes a part of a turn that has more of them. Waits until the turn has come.
-    pub fn add(&self, turn: u64, part: P) {
+    /// Takes a part of a turn that has more of them. Waits until the turn has come. Returns whether it goes on: not if it, or an
+    /// earlier one, has failed.
+    pub fn add(&self, turn: u64, part: P) -> bool {
         let mut state = self.state();
         state.take(turn, part);
-        while state.current != turn && state.failure.is_none() {
+        while state.current != turn && !state.is_over(turn) {
             state = ignore_poison(self.changed.wait(state));
         }
+        let goes_on = !state.is_over(turn);
         drop(state);
         // The part may not have been placed.
         self.changed.notify_all();
+        goes_on
     }
 
     /// Takes the last part of a turn.
@@ -91,8 +94,13 @@ impl<P, F: FnMut(P) -> Result<()>> State<P, F> {
         }
     }
 
+    /// Returns whether this turn, or an earlier one, has failed.
+    fn is_over(&self, turn: u64) -> bool {
+        self.failure.as_ref().is_some_and(|(earliest, _)| turn >= *earliest)
+    }
+
     fn take(&mut self, turn: u64, part: P) {
-        if self.failure.as_ref().is_some_and(|(earliest, _)| turn >= *earliest) {
+        if self.is_over(turn) {
             return;
         }
         if turn == self.current {
@@ -160,7 +168,7 @@ mod tests {
                     if failing.is_some_and(|failing| turn >= failing) {
                         return all.fail(turn, Error::new(ErrorKind::Data, format!("turn {turn}")));
                     }
-                    (1..parts(turn)).for_each(|part| all.add(turn, (turn, part)));
+                    assert!((1..parts(turn)).all(|part| all.add(turn, (turn, part))));
                     all.end(turn, (turn, parts(turn)));
                 }
             });

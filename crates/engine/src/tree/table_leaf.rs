@@ -60,6 +60,11 @@ impl LeafBuilder {
         Self { part, page: None, last_rowid: i64::MIN, limits, cell: Vec::new(), first_page_offset }
     }
 
+    /// Returns the pages so far, the last of which may be open.
+    pub fn run(&self) -> &PageRun {
+        &self.part.run
+    }
+
     /// Adds the rows of `chunk`.
     ///
     /// # Errors

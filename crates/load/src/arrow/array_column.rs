@@ -1,6 +1,7 @@
 //! One column of arrays in memory, converted a range of rows at a time.
 
-use super::convert::{Column, byte_weight};
+use super::convert::Column;
+use super::weight::byte_weight;
 use super::form::SemanticType;
 use super::narrow::narrowed;
 use super::texts::array_as_bytes;
@@ -76,7 +77,7 @@ impl ArrayColumn {
         let Some((first, array)) = self.array_of(from) else { return BLOCK_ROWS };
         let at = from - first;
         let mut rows = BLOCK_ROWS.min(array.len() - at);
-        while rows > 1 && byte_weight(array, at, rows) > RANGE_BYTES {
+        while rows > 1 && byte_weight(array, at..at + rows) > RANGE_BYTES {
             rows /= 2;
         }
         rows
@@ -90,7 +91,7 @@ impl ArrayColumn {
     pub fn fill(&mut self, rows: Range<usize>, block: &mut CellBlock, bad: &mut Vec<BadRecord>) -> Result<usize> {
         let Some((first, array)) = self.array_of(rows.start) else { return Ok(0) };
         let array = array.slice(rows.start - first, rows.len());
-        let bytes = byte_weight(&array, 0, rows.len());
+        let bytes = byte_weight(&array, 0..rows.len());
         let filled = guard(|| {
             self.column.fill(&array, None, block, bad);
             Ok(bytes)

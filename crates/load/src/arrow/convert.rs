@@ -14,6 +14,7 @@ mod times;
 pub(super) use companions::{months_type, seconds_type};
 
 use super::form::{SemanticType, StorageForm};
+use super::weight::byte_weight;
 use super::scalar::{self, MOST_BYTES, NO_UTF8, TOO_LONG};
 use crate::options::InvalidUtf8;
 use crate::reader::{BadRecord, Batch};
@@ -83,44 +84,11 @@ pub(super) fn fill_batch(columns: &mut [Column], arrays: &Arrays, from: usize, b
 
 fn rows_that_fit(arrays: &Arrays, from: usize) -> usize {
     let mut rows = BLOCK_ROWS.min(arrays.rows - from);
-    let weight = |rows: usize| arrays.columns.iter().map(|array| byte_weight(array, from, rows)).sum::<usize>();
+    let weight = |rows: usize| arrays.columns.iter().map(|array| byte_weight(array, from..from + rows)).fold(0, usize::saturating_add);
     while rows > 1 && weight(rows) > BLOCK_BYTES {
         rows /= 2;
     }
     rows
-}
-
-/// Returns the approximate size in bytes of values with variable length.
-pub(super) fn byte_weight(array: &ArrayRef, from: usize, rows: usize) -> usize {
-    let of_views = |views: &[u128]| {
-        // The lowest 32 bits of a view are the length of the value.
-        views[from..from + rows].iter().map(|view| (view & u128::from(u32::MAX)) as usize).sum()
-    };
-    let narrow = |offsets: &[i32]| (offsets[from + rows] - offsets[from]).unsigned_abs() as usize;
-    #[expect(clippy::cast_possible_truncation, reason = "offsets of an array in memory")]
-    let wide = |offsets: &[i64]| (offsets[from + rows] - offsets[from]) as usize;
-    match array.data_type() {
-        DataType::Utf8 => narrow(array.as_string::<i32>().value_offsets()),
-        DataType::LargeUtf8 => wide(array.as_string::<i64>().value_offsets()),
-        DataType::Binary => narrow(array.as_binary::<i32>().value_offsets()),
-        DataType::LargeBinary => wide(array.as_binary::<i64>().value_offsets()),
-        DataType::Utf8View => of_views(array.as_string_view().views()),
-        DataType::BinaryView => of_views(array.as_binary_view().views()),
-        DataType::FixedSizeBinary(bytes) => rows * bytes.unsigned_abs() as usize,
-        DataType::Dictionary(_, _) => {
-            let dictionary = array.as_any_dictionary();
-            let (bytes, values) = (dictionary.values().get_buffer_memory_size(), dictionary.values().len());
-            if bytes <= MOST_CHOICE_BYTES || values == 0 {
-                return 0;
-            }
-            let lens: Vec<usize> = (0..values).map(|value| byte_weight(dictionary.values(), value, 1)).collect();
-            dictionary.normalized_keys()[from..from + rows].iter().map(|&key| lens[key]).sum()
-        }
-        other if SemanticType::of_type(other) == SemanticType::Nested => {
-            array.slice(from, rows).to_data().get_slice_memory_size().unwrap_or(BLOCK_BYTES)
-        }
-        _ => 0,
-    }
 }
 
 impl Column {
@@ -172,7 +140,7 @@ impl Column {
 
     /// Converts the values of a short dictionary. Returns `None` if it is long, or one of its values cannot be stored.
     fn choices_of(&mut self, values: &ArrayRef) -> Option<Arc<[OwnedValue]>> {
-        if values.len() > MOST_CHOICES || byte_weight(values, 0, values.len()) > MOST_CHOICE_BYTES {
+        if values.len() > MOST_CHOICES || byte_weight(values, 0..values.len()) > MOST_CHOICE_BYTES {
             return None;
         }
         if let Some((known, choices)) = &self.choices

@@ -54,6 +54,10 @@ impl<'k> PartLayout for KeyedLayout<'k> {
         builder.add(chunk)
     }
 
+    fn bytes(&self, builder: &PartBuilder<'k>) -> usize {
+        builder.part.leaves.run().bytes()
+    }
+
     fn finish(&self, builder: PartBuilder<'k>) -> KeyedPart<'k> {
         builder.part
     }
