@@ -186,7 +186,8 @@ impl Part for ValuePart {
         while !self.range.is_empty() && !chunk.is_full() {
             let at = self.range.start;
             // As readers do, which bound the bytes of a block.
-            let is_long = self.rows[at].iter().any(|value| matches!(value, OwnedValue::Text(text) if text.len() > LONG_TEXT));
+            let is_long =
+                self.rows[at].iter().any(|value| matches!(value, OwnedValue::Text(text) if text.len() > LONG_TEXT));
             let count = if is_long { 1 } else { self.range.len().min(BLOCK_ROWS) };
             let rows = &self.rows[at..at + count];
             let blocks: Vec<CellBlock> = (0..rows[0].len()).map(|column| block(rows, column)).collect();

@@ -150,7 +150,8 @@ fn rows_that_do_not_fit_the_memory() {
 /// breaks.
 #[test]
 fn parts_of_very_many_pages() {
-    let wide = |id: i64| vec![OwnedValue::Int(id), OwnedValue::Text(format!("{id}{}", "w".repeat(400_000))), OwnedValue::Null];
+    let wide =
+        |id: i64| vec![OwnedValue::Int(id), OwnedValue::Text(format!("{id}{}", "w".repeat(400_000))), OwnedValue::Null];
     let keyed = "CREATE TABLE t(id INTEGER, a TEXT, b REAL, PRIMARY KEY(id)) WITHOUT ROWID";
     for (sql, swapped_rows, order) in [
         (INDEXED, None, Ascending),

@@ -29,12 +29,12 @@ pub(crate) mod sorted_rows;
 pub(crate) mod updated_rows;
 pub(crate) mod without_rowid;
 
+pub(crate) use append::PIECE_BYTES;
 pub(crate) use context::{BuildContext, TableTree};
 pub(crate) use extract::extract;
 pub(crate) use one_chunk::OneChunk;
 #[cfg(test)]
 pub(crate) use one_chunk::OnePart;
-pub(crate) use append::PIECE_BYTES;
 pub(crate) use part_queue::PartQueue;
 pub(crate) use row_key::{RecordKey, Row, RowKey, RowidKey};
 pub(crate) use rowid::build_few;

@@ -185,7 +185,8 @@ fn silence_guarded_panics() {
 /// Returns the fields with distinct names, and notes the changes.
 fn with_distinct_names(fields: &Fields, file: &Positioned, options: &ReadOptions) -> Vec<FieldRef> {
     let names = fields.iter().map(|field| field.name().clone()).collect();
-    let (names, notes) = distinct(names, |position| format!("column{}", position + 1), |position| (position + 1).to_string());
+    let (names, notes) =
+        distinct(names, |position| format!("column{}", position + 1), |position| (position + 1).to_string());
     notes.into_iter().for_each(|note| options.notes.add(format!("{}: {note}", file.name().display())));
     let named = |(field, name): (&FieldRef, String)| {
         if *field.name() == name { field.clone() } else { Arc::new(field.as_ref().clone().with_name(name)) }

@@ -281,7 +281,7 @@ impl Piece for JsonPiece {
         let mut parser = parser
             .unwrap_or_else(|| self.new_parser(Targets::Columns(self.wants.names.clone(), self.wants.ignored.clone())));
         let mut bytes = 0;
-        let most_rows = most_rows(self.wants.affinities.len());
+        let most_rows = most_rows(self.wants.affinities.len()).min(batch.most_rows());
         while self.rows.len() < most_rows && bytes < BATCH_BYTES && self.read < self.text.records {
             let (row, span) = (self.rows.len(), self.next_record());
             bytes += span.end - span.start;

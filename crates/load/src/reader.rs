@@ -6,6 +6,7 @@
 
 use crate::filter::RowFilter;
 use crate::infer::FileStats;
+use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{Affinity, CellBlock, Error, Message, RecordChunk, Result, Table};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -195,7 +196,7 @@ pub trait Piece: Send {
     /// Returns the number of records, including bad ones. It is known before they are read.
     fn records(&self) -> u64;
 
-    /// Clears `batch` and fills it with the next records: at most [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS), and few
+    /// Clears `batch` and fills it with the next records: at most [`Batch::most_rows`], and few
     /// enough for their values to stay within some mebibytes. A batch without rows is the end of the piece.
     ///
     /// # Errors
@@ -263,6 +264,8 @@ pub struct Batch {
     pub repeated_header: Option<FoundHeader>,
     /// Numbers that were read as the nearest doubles, which do not have all their digits.
     pub rounded: Vec<RoundedNumber>,
+    /// Largest number of rows to read, if values that no file holds make them long.
+    pub row_limit: Option<usize>,
 }
 
 /// A number whose double does not have all its digits.
@@ -392,6 +395,11 @@ impl Batch {
                 nulls[bad.row] = true;
             }
         }
+    }
+
+    /// Returns the largest number of rows to read.
+    pub fn most_rows(&self) -> usize {
+        self.row_limit.unwrap_or(BLOCK_ROWS)
     }
 
     /// Empties the batch and gives it `columns` blocks.

@@ -32,7 +32,6 @@ use crate::json::{Columns, Item, Sink};
 use crate::options::ReadOptions;
 use crate::reader::{Batch, FileColumn, FileColumnKind, Piece, ProjectedColumn, Reader};
 use cells::Kind;
-use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{Affinity, Error, ErrorKind, Result};
 use std::sync::Arc;
 
@@ -152,7 +151,7 @@ impl Piece for SheetPiece {
         batch.clear(read_options.wanted.len());
         let mut columns = Columns::new(&read_options.affinities);
         columns.begin(&mut batch.blocks);
-        let most_rows = (BATCH_VALUES / read_options.wanted.len().max(1)).clamp(1, BLOCK_ROWS);
+        let most_rows = (BATCH_VALUES / read_options.wanted.len().max(1)).clamp(1, batch.most_rows());
         let mut cursors: Vec<usize> =
             read_options.wanted.iter().map(|&column| self.sheet.cells_before(column, self.next)).collect();
         let mut bytes = 0;

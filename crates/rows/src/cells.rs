@@ -304,13 +304,17 @@ impl CellBlock {
     /// Frees huge values that are not needed any more. Blocks of usual size keep their memory, to be reused.
     pub fn forget_huge(&mut self) {
         const HUGE_BYTES: usize = 16 << 20;
-        let bytes = match &self.cells {
+        if self.owned_bytes() > HUGE_BYTES {
+            *self = Self::default();
+        }
+    }
+
+    /// Returns the bytes of the memory of texts and blobs.
+    pub fn owned_bytes(&self) -> usize {
+        match &self.cells {
             Cells::Text(strings) | Cells::Blob(strings) => strings.data.capacity(),
             Cells::Values(values) => values.iter().map(OwnedValue::owned_bytes).sum(),
             Cells::Int(_) | Cells::Real(_) | Cells::Choice(_) => 0,
-        };
-        if bytes > HUGE_BYTES {
-            *self = Self::default();
         }
     }
 

@@ -36,6 +36,12 @@ const MAX_RECORD_BYTES: usize = 1_000_000_000;
 /// Bytes of given records that are computed together: they are in the processor's cache when they are read again.
 const BATCH_BYTES: usize = 1 << 20;
 
+/// Bytes of whole records that are computed together, by those before.
+const WHOLE_BYTES: usize = 4 << 20;
+
+/// Rows of a part that are computed first: nothing is known about their length.
+const FIRST_ROWS: usize = 4;
+
 /// Returns whether columns of the table must be computed before its rows are stored.
 pub(crate) fn is_needed(table: &Table) -> bool {
     table.columns.iter().any(|column| match column.generated {
@@ -128,7 +134,7 @@ impl<'s> ComputedColumns<'s> {
     /// Computes the columns of all rows of a bench. Its whole records are complete then.
     fn compute(&self, bench: &mut Bench) -> Result<()> {
         let failed = |error: rusqlite::Error| explain(&error, self.table);
-        let Bench { sqlite, small, given, whole, spare, writer } = bench;
+        let Bench { sqlite, small, given, whole, spare, writer, .. } = bench;
         small.open_in(sqlite).map_err(failed)?;
         small.clear();
         let mut rows = Select::new(sqlite, &self.sql).map_err(failed)?;
@@ -308,9 +314,11 @@ impl Source for ComputedColumns<'_> {
     fn sample(&self, look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {
         let mut bench = self.bench()?;
         self.source.sample(&mut |chunk| {
-            let added = bench.add(rows_of(chunk, 0..chunk.len()), self);
-            if added.and_then(|()| bench.compute(self)).is_ok() {
-                bench.whole.iter().for_each(&mut *look);
+            let mut rest = Some((rows_of(chunk, 0..chunk.len()), 0));
+            while let Some((chunk, start)) = rest {
+                bench.add(chunk, start);
+                rest = if bench.compute(self).is_ok() { bench.rest.take() } else { None };
+                bench.whole.drain(..).for_each(|whole| look(&whole));
             }
             bench.clear();
         })
@@ -332,6 +340,10 @@ struct Bench {
     small: SmallDatabase,
     /// The rows of the small database.
     given: Vec<RecordChunk>,
+    /// A chunk whose rows from a position on did not fit.
+    rest: Option<(RecordChunk, usize)>,
+    /// The rows to compute at once.
+    most_rows: usize,
     /// Chunks that are computed and not taken yet.
     whole: VecDeque<RecordChunk>,
     /// Chunks whose memory serves again.
@@ -342,34 +354,43 @@ struct Bench {
 impl Bench {
     fn new(template: &Arc<Template>) -> rusqlite::Result<Self> {
         let (sqlite, small) = (connection(TextEncoding::Utf8)?, SmallDatabase::new(template));
-        let (given, whole, spare, writer) = Default::default();
-        Ok(Self { sqlite, small, given, whole, spare, writer })
+        let (given, rest, whole, spare, writer) = Default::default();
+        Ok(Self { sqlite, small, given, rest, most_rows: FIRST_ROWS, whole, spare, writer })
     }
 
     /// Returns whether the rows should be computed before others come.
     fn is_full(&self) -> bool {
-        self.small.is_full() || self.given.iter().map(|chunk| chunk.arena().len()).sum::<usize>() >= BATCH_BYTES
+        self.small.is_full()
+            || self.small.rows() >= self.most_rows
+            || self.given.iter().map(|chunk| chunk.arena().len()).sum::<usize>() >= BATCH_BYTES
     }
 
-    /// Adds the rows of a chunk. Computes the rows so far whenever the small database is full.
-    fn add(&mut self, chunk: RecordChunk, computed: &ComputedColumns<'_>) -> Result<()> {
-        let mut start = 0;
-        for row in 0..chunk.len() {
-            if self.small.is_full() {
-                self.given.push(rows_of(&chunk, start..row));
-                self.compute(computed)?;
-                start = row;
-            }
-            self.small.add(&chunk, row);
+    /// Adds the rows of a chunk from a position on, until the bench is full. Keeps the rest.
+    fn add(&mut self, chunk: RecordChunk, start: usize) {
+        let mut end = start;
+        while end < chunk.len() && !self.is_full() {
+            self.small.add(&chunk, end);
+            end += 1;
         }
-        self.given.push(if start == 0 { chunk } else { rows_of(&chunk, start..chunk.len()) });
-        Ok(())
+        if start == 0 && end == chunk.len() {
+            return self.given.push(chunk);
+        }
+        self.given.push(rows_of(&chunk, start..end));
+        if end < chunk.len() {
+            self.rest = Some((chunk, end));
+        } else {
+            self.spare.push(chunk);
+        }
     }
 
     /// Computes the columns of all rows that were added.
     fn compute(&mut self, computed: &ComputedColumns<'_>) -> Result<()> {
-        if self.small.rows() > 0 {
+        let rows = self.small.rows();
+        if rows > 0 {
             computed.compute(self)?;
+            let bytes: usize = self.whole.iter().map(|chunk| chunk.arena().len()).sum();
+            // Later rows may be longer.
+            self.most_rows = (WHOLE_BYTES * rows / bytes.max(1)).clamp(1, 4 * rows);
         }
         self.spare.append(&mut self.given);
         Ok(())
@@ -379,7 +400,10 @@ impl Bench {
     fn clear(&mut self) {
         self.small.clear();
         self.spare.append(&mut self.given);
+        self.spare.extend(self.rest.take().map(|(chunk, _)| chunk));
         self.spare.extend(self.whole.drain(..));
+        // What the rows of a part are computed with does not depend on the parts before.
+        self.most_rows = FIRST_ROWS;
     }
 }
 
@@ -408,12 +432,18 @@ impl Part for ComputedPart<'_> {
             None => self.bench.insert(self.source.bench()?),
         };
         if bench.whole.is_empty() {
-            while !self.is_over && !bench.is_full() {
-                let mut given = bench.spare.pop().unwrap_or_default();
-                given.clear();
-                self.part.fill(&mut given)?;
-                self.is_over = given.is_empty();
-                bench.add(given, self.source)?;
+            while !bench.is_full() && (bench.rest.is_some() || !self.is_over) {
+                let (given, start) = match bench.rest.take() {
+                    Some(rest) => rest,
+                    None => {
+                        let mut given = bench.spare.pop().unwrap_or_default();
+                        given.clear();
+                        self.part.fill(&mut given)?;
+                        self.is_over = given.is_empty();
+                        (given, 0)
+                    }
+                };
+                bench.add(given, start);
             }
             bench.compute(self.source)?;
         }
@@ -434,3 +464,6 @@ impl Drop for ComputedPart<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -163,11 +163,7 @@ impl<L: PartLayout> Worker<'_, L> {
     }
 
     /// Builds the pages of a part. Passes all pieces but the last to `place`, and returns the last one.
-    fn build(
-        &mut self,
-        part: &mut dyn Part,
-        place: impl Fn(MadePart<L::Part>) -> bool,
-    ) -> Result<MadePart<L::Part>> {
+    fn build(&mut self, part: &mut dyn Part, place: impl Fn(MadePart<L::Part>) -> bool) -> Result<MadePart<L::Part>> {
         let mut builder = self.begin();
         while self.fill(part)? {
             let added = self.layout.add(&mut builder, &self.chunk)?;

@@ -280,7 +280,8 @@ impl<'a> Arguments<'a> {
         let column = self.source.table.zip(self.source.column).map(|(table, name)| column(table, name));
         let call = self.source.text[self.call.span.clone()].to_owned();
         let set = OptionName::Set.pair(column.unwrap_or_else(|| "TABLE.COLUMN".to_owned()), call);
-        let message = format!("{} is not in the folder of the schema, whose annotations read no other files", path.display());
+        let message =
+            format!("{} is not in the folder of the schema, whose annotations read no other files", path.display());
         Err(self.error_at(name, message).advise(message!["move it there, or name it yourself: ", set]))
     }
 

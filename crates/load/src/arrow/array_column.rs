@@ -1,10 +1,10 @@
 //! One column of arrays in memory, converted a range of rows at a time.
 
 use super::convert::Column;
-use super::weight::byte_weight;
 use super::form::SemanticType;
 use super::narrow::narrowed;
 use super::texts::array_as_bytes;
+use super::weight::byte_weight;
 use super::{batches, describe, guard};
 use crate::options::InvalidUtf8;
 use crate::reader::{BadRecord, FileColumn, FileColumnKind};

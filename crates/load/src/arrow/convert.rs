@@ -14,8 +14,8 @@ mod times;
 pub(super) use companions::{months_type, seconds_type};
 
 use super::form::{SemanticType, StorageForm};
-use super::weight::byte_weight;
 use super::scalar::{self, MOST_BYTES, NO_UTF8, TOO_LONG};
+use super::weight::byte_weight;
 use crate::options::InvalidUtf8;
 use crate::reader::{BadRecord, Batch};
 use arrow_array::cast::AsArray;
@@ -26,7 +26,7 @@ use arrow_select::take::take;
 use filling::Filling;
 use litepress_format::value::Value;
 use litepress_rows::CellBlock;
-use litepress_rows::cells::{BLOCK_ROWS, Cells, OwnedValue, Strings};
+use litepress_rows::cells::{Cells, OwnedValue, Strings};
 use numbers::{fill_integral_doubles, fill_reals_of_integers, fill_unsigned};
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ impl Arrays {
 /// Fills `batch` with rows of `arrays` from `from` on, up to a full block. `from` must be below the number of rows.
 pub(super) fn fill_batch(columns: &mut [Column], arrays: &Arrays, from: usize, batch: &mut Batch) {
     batch.clear(columns.len());
-    let rows = rows_that_fit(arrays, from);
+    let rows = rows_that_fit(arrays, from, batch.most_rows());
     let arrays = arrays.slice(from, rows);
     batch.rows = rows;
     for (index, column) in columns.iter_mut().enumerate() {
@@ -82,9 +82,11 @@ pub(super) fn fill_batch(columns: &mut [Column], arrays: &Arrays, from: usize, b
     }
 }
 
-fn rows_that_fit(arrays: &Arrays, from: usize) -> usize {
-    let mut rows = BLOCK_ROWS.min(arrays.rows - from);
-    let weight = |rows: usize| arrays.columns.iter().map(|array| byte_weight(array, from..from + rows)).fold(0, usize::saturating_add);
+fn rows_that_fit(arrays: &Arrays, from: usize, most_rows: usize) -> usize {
+    let mut rows = most_rows.min(arrays.rows - from);
+    let weight = |rows: usize| {
+        arrays.columns.iter().map(|array| byte_weight(array, from..from + rows)).fold(0, usize::saturating_add)
+    };
     while rows > 1 && weight(rows) > BLOCK_BYTES {
         rows /= 2;
     }

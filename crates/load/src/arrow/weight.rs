@@ -124,7 +124,9 @@ fn of_runs<R: RunEndIndexType>(runs: &RunArray<R>, rows: Range<usize>) -> usize 
 mod tests {
     use super::*;
     use arrow_array::builder::{ListBuilder, StringBuilder};
-    use arrow_array::{ArrayRef, DictionaryArray, Int32Array, ListViewArray, RunArray, StringArray, StructArray, UInt8Array};
+    use arrow_array::{
+        ArrayRef, DictionaryArray, Int32Array, ListViewArray, RunArray, StringArray, StructArray, UInt8Array,
+    };
     use arrow_schema::Field;
     use std::sync::Arc;
 

@@ -87,8 +87,8 @@ impl CsvPiece {
         self.rewritten.as_ref().map_or(&self.options.syntax, |rewritten| &rewritten.syntax)
     }
 
-    /// Finds the rows of the next batch. Returns whether there are any.
-    fn find_rows(&mut self) -> bool {
+    /// Finds the rows of the next batch, at most so many. Returns whether there are any.
+    fn find_rows(&mut self, most_rows: usize) -> bool {
         if !self.is_regular {
             self.is_regular = true;
             self.rewritten = Rewritten::new(&self.text.bytes, &self.options.syntax);
@@ -101,7 +101,7 @@ impl CsvPiece {
         };
         self.is_utf8.get_or_insert_with(|| std::str::from_utf8(text).is_ok());
         self.rows_before += self.rows.len as u64;
-        let most = ReadLimit { rows: BLOCK_ROWS, bytes: BATCH_BYTES };
+        let most = ReadLimit { rows: most_rows, bytes: BATCH_BYTES };
         self.next = self.rows.find(syntax, text, self.next, most, self.options.ragged);
         self.rows.len > 0
     }
@@ -345,7 +345,7 @@ impl Piece for CsvPiece {
             batch.repeated_header = Some(FoundHeader { line, ends_table });
             return Ok(());
         }
-        if !self.find_rows() {
+        if !self.find_rows(batch.most_rows()) {
             assert_eq!(self.rows_before, self.text.records, "what is cut and what is read agree on records");
             return Ok(());
         }
@@ -387,7 +387,7 @@ impl Piece for CsvPiece {
     }
 
     fn scan_types(&mut self, findings: &mut FileStats) -> Result<()> {
-        while self.find_rows() {
+        while self.find_rows(BLOCK_ROWS) {
             let is_wrong = self.wrong_rows();
             let first = self.text.start.record + self.rows_before;
             findings.records += (0..self.rows.len).filter(|&row| !is_wrong[row]).count() as u64;

@@ -2,10 +2,13 @@
 
 use super::{ColumnSource, LoadSource, numbers_rows};
 use crate::reader::Batch;
-use litepress_rows::cells::OwnedValue;
+use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
 use litepress_rows::encode::{BadValue, RowAction, RowNumbers, SkippedRows};
 use litepress_rows::{CellBlock, Conflict, Encoder, RecordChunk, Result, Table};
 use std::sync::Arc;
+
+/// Bytes of a batch's values that no file holds. Its reader bounds the others.
+const ADDED_BYTES: usize = 4 << 20;
 
 /// Encodes the rows of batches as records.
 #[derive(Debug)]
@@ -21,7 +24,26 @@ impl BatchEncoder {
     /// Creates an encoder for rows of `table`. `column_sources` has one entry for each ordinary column.
     pub fn new(table: &Table, conflict: Conflict, column_sources: Vec<ColumnSource>) -> Self {
         let blocks = column_sources.iter().map(|_| CellBlock::default()).collect();
-        Self { batch: Batch::default(), column_sources, blocks, encoder: Encoder::new(table, conflict) }
+        let (batch, encoder) = (Batch::default(), Encoder::new(table, conflict));
+        let mut encoder = Self { batch, column_sources, blocks, encoder };
+        encoder.limit_rows(0, if encoder.has_defaults_by_row() { 1 } else { BLOCK_ROWS });
+        encoder
+    }
+
+    fn has_defaults_by_row(&self) -> bool {
+        self.column_sources.iter().any(|source| matches!(source, ColumnSource::EachRow(_)))
+    }
+
+    /// Limits the next batch to `most` rows, and to few enough for the values that no file holds. `default_bytes` are those of a row
+    /// whose DEFAULT was evaluated.
+    fn limit_rows(&mut self, default_bytes: usize, most: usize) {
+        let constants = self.column_sources.iter().map(|source| match source {
+            ColumnSource::Constant(OwnedValue::Text(text)) => text.len(),
+            ColumnSource::Constant(OwnedValue::Blob(blob)) => blob.len(),
+            _ => 0,
+        });
+        let fitting = ADDED_BYTES / (constants.sum::<usize>() + default_bytes).max(1);
+        self.batch.row_limit = Some(fitting.clamp(1, most.min(BLOCK_ROWS)));
     }
 
     /// Counts the values of the batch that a declared type changes.
@@ -78,6 +100,11 @@ impl BatchEncoder {
             if let ColumnSource::EachRow(default) = source {
                 default.fill(block, first_record, self.batch.rows)?;
             }
+        }
+        if self.has_defaults_by_row() && self.batch.rows > 0 {
+            let bytes = self.blocks.iter().map(CellBlock::owned_bytes).sum::<usize>() / self.batch.rows;
+            // Later values may be longer.
+            self.limit_rows(bytes, 4 * self.batch.rows);
         }
         Ok(())
     }

@@ -258,3 +258,31 @@ fn defaults_of_every_row_are_evaluated_once_a_row() {
         assert!(error.to_string().contains("SQLite cannot evaluate the default randomblob(2000000000)"), "{error}");
     }
 }
+
+/// A batch of a thousand rows took the bytes of a long DEFAULT a thousand times, and more than 4 GiB ended in a panic.
+#[test]
+fn long_defaults_make_small_batches() {
+    let table = table("CREATE TABLE t (a, b)");
+    let limits = |source: ColumnSource, read: &[usize]| -> Vec<usize> {
+        let mut encoder = BatchEncoder::new(&table, Conflict::Abort, vec![ColumnSource::File(0), source]);
+        let mut limits = vec![encoder.batch.most_rows()];
+        for &rows in read {
+            encoder.batch.clear(1);
+            encoder.batch.rows = rows;
+            encoder.batch.blocks[0].values().resize(rows, OwnedValue::Int(1));
+            encoder.encode(1, &mut RecordChunk::new()).unwrap();
+            limits.push(encoder.batch.most_rows());
+        }
+        limits
+    };
+    let text = |len| ColumnSource::Constant(OwnedValue::Text("x".repeat(len)));
+    assert_eq!(limits(text(10), &[1024]), [1024, 1024]);
+    assert_eq!(limits(text(1 << 20), &[4]), [4, 4]);
+    assert_eq!(limits(text(100 << 20), &[1]), [1, 1]);
+    let by_row = |expression: &str| {
+        let (table, column, expression) = ("t".to_owned(), "b".to_owned(), expression.to_owned());
+        ColumnSource::EachRow(RowDefault { table, column, expression })
+    };
+    assert_eq!(limits(by_row("random()"), &[1, 4, 16, 64, 256, 1024]), [1, 4, 16, 64, 256, 1024, 1024]);
+    assert_eq!(limits(by_row("randomblob(1 << 20)"), &[1, 4, 4]), [1, 4, 4, 4]);
+}

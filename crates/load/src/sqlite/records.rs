@@ -12,7 +12,6 @@ use crate::reader::{Batch, Piece};
 use litepress_format::record::{self, RecordReader};
 use litepress_format::value::Value;
 use litepress_format::varint;
-use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::schema::{Generated, value_in_older_rows};
 use litepress_rows::sqlite_value::to_sqlite;
 use litepress_rows::{Affinity, Error, ErrorKind, Part, RecordChunk, Result};
@@ -316,7 +315,7 @@ impl Piece for RecordPiece {
             self.waiting = waiting;
         }
         let mut bytes = 0;
-        while self.next < self.waiting.len() && batch.rows < BLOCK_ROWS && bytes < BLOCK_BYTES {
+        while self.next < self.waiting.len() && batch.rows < batch.most_rows() && bytes < BLOCK_BYTES {
             let (rowid, record) = (self.waiting.rowids()[self.next], self.waiting.record(self.next));
             bytes += self.layout.decode(rowid, record, batch)?;
             self.next += 1;
