@@ -3,12 +3,15 @@
 //! The decoder builds the schema's tree recursively, and all code that walks the tree recurses, too. A file of some kilobytes can
 //! nest its schema some thousand levels deep, which would overflow the stack, and a stack overflow cannot be caught. So this
 //! module scans the metadata first: Thrift in the compact protocol. For Arrow IPC, the check of FlatBuffers refuses such schemas.
+//!
+//! It also refuses lists of booleans, which no field of the metadata is. The decoder takes no byte for such an item as it skips a list,
+//! so that a few bytes kept it busy for two thousand million items.
 
 /// Maximum depth of groups in a Parquet schema, equal to that of Arrow schemas.
 pub(super) const MAX_DEPTH: usize = 64;
 
 const TOO_DEEP: &str = "its schema is nested deeper than 64 levels";
-const NO_THRIFT: &str = "it is not CompactReader as Parquet has it";
+const NO_THRIFT: &str = "it is not Thrift as Parquet has it";
 
 /// Type codes of the compact protocol.
 mod kind {
@@ -128,9 +131,9 @@ impl CompactReader<'_> {
         }
     }
 
-    /// Skips an item of a list or map, in which a boolean takes a byte.
+    /// Skips an item of a list or map, which is no boolean.
     fn skip_item(&mut self, kind: u8, depth: usize) -> Result<(), &'static str> {
-        if matches!(kind, 1 | 2) { self.pass(1) } else { self.skip(kind, depth) }
+        if matches!(kind, 1 | 2) { Err(NO_THRIFT) } else { self.skip(kind, depth) }
     }
 
     /// Checks the list of a schema's elements, in which groups come before their children.
