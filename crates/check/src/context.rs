@@ -19,6 +19,8 @@ pub(super) struct CheckContext<'a> {
     pub(super) file: PageFile,
     pub(super) header: DatabaseHeader,
     pub(super) visited: VisitedPages,
+    /// Whether a page has several references.
+    shares_pages: AtomicBool,
     pub(super) faults: &'a FaultLog,
     /// Number of bytes of a record that are inspected.
     pub(super) record_limit: usize,
@@ -43,6 +45,7 @@ impl<'a> CheckContext<'a> {
             file,
             header,
             visited,
+            shares_pages: AtomicBool::new(false),
             faults,
             record_limit,
             recorder: None,
@@ -105,7 +108,16 @@ impl<'a> CheckContext<'a> {
         if self.has_pointer_map() && is_map(page) {
             return Some("a pointer-map page");
         }
-        if self.visited.claim(page) { None } else { Some("which is in use already: this is its second reference") }
+        if self.visited.claim(page) {
+            return None;
+        }
+        self.shares_pages.store(true, Ordering::Relaxed);
+        Some("which is in use already: this is its second reference")
+    }
+
+    /// Returns whether a page has several references.
+    pub(super) fn shares_pages(&self) -> bool {
+        self.shares_pages.load(Ordering::Relaxed)
     }
 
     /// Returns the offset of the page header on a page.

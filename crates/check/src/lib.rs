@@ -86,7 +86,7 @@ mod walk;
 pub use page_map::{MapCell, PageMap, PageUse};
 pub use report::{BtreeKind, BtreeReport, Fault, Report};
 pub use sample::SampleReport;
-pub use sqlite::{GoOn, SqliteChecker, SqliteFaults, sqlite_integrity_check};
+pub use sqlite::{GoOn, SqliteChecker, SqliteFaults, sqlite_integrity_check, sqlite_verdict};
 
 use context::CheckContext;
 use leaf::{Scanner, Task};
@@ -211,6 +211,7 @@ fn empty_report(bytes: u64) -> Report {
         pages: 0,
         page_size: 0,
         btrees: Vec::new(),
+        shares_pages: false,
         freelist_pages: 0,
         pointer_map_pages: 0,
         seconds: 0.0,
@@ -241,6 +242,7 @@ fn inspect(context: &CheckContext<'_>, path: &Path, options: &CheckOptions, repo
     let trees: Vec<&tree::Tree> = std::iter::once(&schema_tree).chain(&plan.trees).collect();
     totals::note_warnings(context, &trees);
     report.btrees = trees.iter().map(|tree| tree.report()).collect();
+    report.shares_pages = context.shares_pages();
     context.result()?;
     context.finish_progress()
 }

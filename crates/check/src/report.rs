@@ -97,6 +97,8 @@ pub struct Report {
     pub page_size: u32,
     /// All b-trees that the schema names, after that of `sqlite_schema` itself.
     pub btrees: Vec<BtreeReport>,
+    /// Whether a page has several references, which is a fault. A walk of all trees, as SQLite's, may then never end.
+    pub shares_pages: bool,
     /// Number of pages on the freelist.
     pub freelist_pages: u64,
     /// Number of pointer-map pages of an auto-vacuum database.

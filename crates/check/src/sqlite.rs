@@ -118,13 +118,21 @@ fn create_statements(sqlite: &Connection) -> rusqlite::Result<HashMap<String, St
 /// # Errors
 /// If the file cannot be opened at all. Faults that SQLite finds in it are lines, not errors.
 pub fn sqlite_integrity_check(path: &Path, max: usize) -> Result<Vec<String>> {
+    sqlite_verdict(path, max, Arc::new(|| Ok(())))
+}
+
+/// Does the same as [`sqlite_integrity_check`], until `go_on` fails.
+///
+/// # Errors
+/// As [`sqlite_integrity_check`], and the error of `go_on`.
+pub fn sqlite_verdict(path: &Path, max: usize, go_on: GoOn) -> Result<Vec<String>> {
     open_file(path)?;
-    let sqlite = SqliteChecker::open(path, path, Arc::new(|| Ok(())))?;
+    let sqlite = SqliteChecker::open(path, path, go_on)?;
     let mut lines = Vec::new();
     for verdict in [sqlite.integrity_check(max), sqlite.foreign_key_check(max)] {
         match verdict {
             Ok(found) => lines.extend(found.lines),
-            Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+            Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Interrupted) => return Err(error),
             Err(error) => lines.push(error.message().to_owned()),
         }
     }

@@ -186,8 +186,22 @@ pub fn check(database: impl AsRef<Path>, options: &CheckOptions) -> Result<Check
     if let Some(page) = &options.html {
         page_file::write(page, &litepress_html::database_page(database, &report)?, options.overwrite)?;
     }
-    let ask = || litepress_check::sqlite_integrity_check(database, max_faults);
-    Ok(CheckResult { report, sqlite: options.full.then(ask).transpose()? })
+    sqlite_check(database, report, options)
+}
+
+/// Adds SQLite's own check to a report, if the options ask for it and SQLite will come to an end.
+fn sqlite_check(database: &Path, mut report: Report, options: &CheckOptions) -> Result<CheckResult> {
+    if !options.full {
+        return Ok(CheckResult { report, sqlite: None });
+    }
+    if report.shares_pages {
+        let why = "SQLite was not asked: pages have several references, and it follows all of them, perhaps for ever";
+        report.notes.push(why.to_owned());
+        return Ok(CheckResult { report, sqlite: None });
+    }
+    let progress = options.progress.clone();
+    let sqlite = litepress_check::sqlite_verdict(database, options.max_faults, Arc::new(move || progress.go_on()))?;
+    Ok(CheckResult { report, sqlite: Some(sqlite) })
 }
 
 impl CheckResult {

@@ -151,3 +151,21 @@ fn a_folder_of_databases() {
     let ended = room.run("check out");
     assert!(ended.code == Some(1) && ended.err.contains("no manifest of shards"), "{ended:?}");
 }
+
+/// SQLite follows each reference to a page. Where the pages of many levels have two, it never came to an end.
+#[test]
+fn sqlite_is_not_asked_about_shared_pages() {
+    let room = Room::new();
+    room.done("generate u.db --preset user --rows 20k");
+    let mut bytes = std::fs::read(room.path("u.db")).unwrap();
+    let interior = bytes.chunks(4096).skip(1).position(|page| page[0] == 5).unwrap() + 1;
+    let page = &mut bytes[interior * 4096..][..4096];
+    let cell = |at: usize| usize::from(u16::from_be_bytes([page[12 + 2 * at], page[13 + 2 * at]]));
+    let (first, second) = (cell(0), cell(1));
+    page.copy_within(first..first + 4, second);
+    std::fs::write(room.path("u.db"), bytes).unwrap();
+    let ended = room.run("check u.db --full");
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    let told = ended.out + &ended.err;
+    assert!(told.contains("this is its second reference") && told.contains("note: SQLite was not asked"), "{told}");
+}

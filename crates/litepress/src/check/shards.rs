@@ -265,9 +265,10 @@ impl Check<'_> {
         };
         let report = litepress_check::check(path, &options, &|_, _| self.options.progress.go_on())?;
         found.bytes = report.bytes;
-        let ask = || litepress_check::sqlite_integrity_check(path, options.max_faults);
-        let sqlite = (self.options.full && report.is_clean()).then(ask).transpose()?;
-        let result = CheckResult { report, sqlite };
+        let result = match report.is_clean() {
+            true => super::sqlite_check(path, report, self.options)?,
+            false => CheckResult { report, sqlite: None },
+        };
         found.what.extend(result.report.faults.iter().map(ToString::to_string));
         found.what.extend(result.sqlite.iter().flatten().cloned());
         match self.manifest {
