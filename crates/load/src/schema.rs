@@ -1,6 +1,7 @@
 //! Tables for files: the DDL of new tables ([`create`]), and the mapping of file columns to the columns of given tables
 //! ([`matching`]).
 
+mod agreement;
 mod column_mapping;
 mod ddl;
 mod default;
@@ -8,9 +9,11 @@ mod distinct;
 mod name;
 mod pattern;
 
+pub(crate) use agreement::disagreements;
 pub(crate) use column_mapping::LACKS_COLUMNS;
 pub use column_mapping::{ColumnMapping, Naming, matching};
 pub(crate) use ddl::declare_types;
+use ddl::type_of_word;
 pub use ddl::{FtsContent, NewTable, TableOptions, create};
 pub use default::RowDefault;
 pub(crate) use distinct::distinct;

@@ -221,6 +221,45 @@ fn one_command_for_every_day() {
     assert_eq!(room.query("days.db", "SELECT name FROM pragma_index_list('day')"), "idx_day_name");
 }
 
+/// Options that define a table had no effect on one that exists, without a word. Those that it is as they say are fine.
+#[test]
+fn a_table_that_exists_is_as_the_options_say() {
+    let room = Room::new();
+    let sql = "CREATE TABLE p (id INTEGER PRIMARY KEY); \
+               CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT NOT NULL, c VARCHAR(9), d REFERENCES p, UNIQUE (c, b)); \
+               CREATE INDEX i ON t (b, d); CREATE INDEX j ON t (c) WHERE c > 1; \
+               CREATE TABLE w (a INT, b TEXT, PRIMARY KEY (b, a)) WITHOUT ROWID, STRICT";
+    room.sqlite("t.db").execute_batch(sql).unwrap();
+    room.write("t.csv", "b,c,d\nx,y,\n");
+    for agreed in [
+        "--primary-key a",
+        "--primary-key t.a --not-null b,a --unique b,c --unique a",
+        "--index b --index b,d --index a --type c=varchar(9) --foreign-key d=p.id",
+        "--type w.a=TEXT --index w.b --primary-key w.a",
+    ] {
+        room.query("t.db", "DELETE FROM t");
+        room.done(&format!("load t.db t.csv --append --table t {agreed}"));
+    }
+    for refused in [
+        "--primary-key b",
+        "--not-null c",
+        "--unique b",
+        "--index d",
+        "--index c,a",
+        "--type b=INTEGER",
+        "--foreign-key c=p.id",
+        "--strict",
+        "--without-rowid",
+    ] {
+        let ended = room.run(&format!("load t.db t.csv --append --table t {refused}"));
+        let told = format!("table t: {refused} has no effect: the table exists, and is defined otherwise");
+        assert!(ended.code == Some(2) && ended.err.contains(&told), "{refused}: {}", ended.err);
+    }
+    room.write("w.csv", "a,b\n1,y\n");
+    room.done("load t.db w.csv --append --table w --primary-key b,a --strict --without-rowid --type b=text");
+    room.run("load t.db w.csv --append --table w --primary-key a,b").err.find("has no effect").expect("another key");
+}
+
 #[test]
 fn tables_of_another_database_are_added() {
     let room = Room::new();

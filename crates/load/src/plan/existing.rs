@@ -96,6 +96,11 @@ impl LoadRequest {
         if self.reads_twice || self.schema.is_some() {
             self.spool(groups, go_on)?;
         }
+        let tables = groups[..count].iter().filter_map(|group| existing.schema.table(&group.name));
+        let mistakes: Vec<Error> = tables.flat_map(|table| schema::disagreements(table, &self.options)).collect();
+        if !mistakes.is_empty() {
+            return Err(Error::all_of(mistakes));
+        }
         let mut found = Vec::new();
         for group in &mut groups[..count] {
             let position = schema.position(&group.name).expect("it exists");

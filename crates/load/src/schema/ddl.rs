@@ -4,6 +4,7 @@ mod full_text;
 
 pub use full_text::FtsContent;
 
+use super::agreement::words;
 use super::listed;
 use super::name::in_sql;
 use super::pattern::{no_column, refuse_idle, value_of};
@@ -150,7 +151,7 @@ pub(crate) fn declare_types(tables: &mut [NewTable], options: &TableOptions, mis
 
 /// Returns the type for a word: `str`, `string` and the like mean TEXT to users of pandas, DuckDB, polars and Arrow. SQLite would
 /// take them for numbers (NUMERIC affinity).
-fn type_of_word(word: &str) -> &str {
+pub(super) fn type_of_word(word: &str) -> &str {
     const TEXTS: [&str; 6] = ["str", "string", "utf8", "large_string", "large_utf8", "object"];
     if TEXTS.iter().any(|text| text.eq_ignore_ascii_case(word)) { "TEXT" } else { word }
 }
@@ -161,8 +162,6 @@ fn type_mistake(declared: &str, strict: bool) -> Option<Error> {
     let is_type = |schema: &Schema| {
         let [table] = &schema.tables[..] else { return false };
         let [column] = &table.columns[..] else { return false };
-        // SQLite keeps the spaces of a type, and returns types of STRICT tables in capitals.
-        let words = |declared: &str| declared.to_ascii_uppercase().split_whitespace().collect::<Vec<_>>().join(" ");
         schema.objects.len() == 1 && words(&column.declared_type) == words(declared)
     };
     if Schema::from_sql(&sql, "<type>").is_ok_and(|schema| is_type(&schema)) {

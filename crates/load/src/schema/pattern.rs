@@ -48,7 +48,7 @@ pub(super) fn no_column(option: &Hint, name: &str, tables: &[Columns<'_>]) -> Er
     Error::new(ErrorKind::Usage, message![option.clone(), what]).advise(format!("table {}", known.join("; table ")))
 }
 
-fn is_name(pattern: &str, table: &str, column: &str) -> bool {
+pub(super) fn is_name(pattern: &str, table: &str, column: &str) -> bool {
     pattern.eq_ignore_ascii_case(column) || pattern.eq_ignore_ascii_case(&format!("{table}.{column}"))
 }
 

@@ -1,0 +1,98 @@
+//! Holds the options that define tables against a table that exists. It keeps its definition, so an option that says anything else would
+//! have no effect.
+
+use super::pattern::{is_name, value_of};
+use super::{TableOptions, type_of_word};
+use litepress_rows::schema::Index;
+use litepress_rows::{Error, ErrorKind, Hint, Message, OptionName, Table, message};
+
+/// Returns an error for each option that says what the table is not. Options for columns of other tables are none of its business.
+pub(crate) fn disagreements(table: &Table, options: &TableOptions) -> Vec<Error> {
+    let agreement = Agreement { table, errors: Vec::new() };
+    agreement.of(options)
+}
+
+struct Agreement<'t> {
+    table: &'t Table,
+    errors: Vec<Error>,
+}
+
+impl Agreement<'_> {
+    fn of(mut self, options: &TableOptions) -> Vec<Error> {
+        let table = self.table;
+        self.hold(options.strict, OptionName::Strict.alone(), || table.strict);
+        self.hold(options.without_rowid, OptionName::WithoutRowid.alone(), || table.without_rowid);
+        for column in &table.columns {
+            let Some(declared) = value_of(&options.types, &table.name, &column.name) else { continue };
+            let is_type = || words(type_of_word(declared.trim())) == words(&column.declared_type);
+            self.hold(true, OptionName::Type.pair(&column.name, declared), is_type);
+        }
+        for name in &options.not_null {
+            let columns = self.columns(std::slice::from_ref(name));
+            let is_not_null = |at: &usize| table.columns[*at].not_null || table.rowid_alias == Some(*at);
+            self.hold(columns.is_some(), OptionName::NotNull.word(name.clone()), || {
+                columns.iter().flatten().all(is_not_null)
+            });
+        }
+        let lists = [
+            (OptionName::PrimaryKey, &options.primary_key),
+            (OptionName::Unique, &options.unique),
+            (OptionName::Index, &options.indexes),
+        ];
+        for (option, lists) in lists {
+            for names in lists {
+                let columns = self.columns(names);
+                let given = option.names(names.iter().map(String::as_str));
+                self.hold(columns.is_some(), given, || columns.is_some_and(|columns| has_key(table, option, &columns)));
+            }
+        }
+        for (child, parent) in &options.foreign_keys {
+            let columns = self.columns(std::slice::from_ref(child));
+            let refers = || table.foreign_keys.iter().any(|key| Some(&key.columns) == columns.as_ref());
+            self.hold(columns.is_some(), OptionName::ForeignKey.pair(child, parent), refers);
+        }
+        self.errors
+    }
+
+    /// Adds an error if an option is given for the table, and the table is not as it says.
+    fn hold(&mut self, is_given: bool, option: Hint, is_so: impl FnOnce() -> bool) {
+        if is_given && !is_so() {
+            let message = message![option.given(), " has no effect: the table exists, and is defined otherwise"];
+            let advice: Message = "leave it out, or change the table first, by CREATE INDEX or ALTER TABLE".into();
+            self.errors.push(Error::new(ErrorKind::Usage, message).in_table(&self.table.name).advise(advice));
+        }
+    }
+
+    /// Returns the positions of columns, if the table has all of them.
+    fn columns(&self, names: &[String]) -> Option<Vec<usize>> {
+        let Table { name: table, columns, .. } = self.table;
+        let position = |name: &String| columns.iter().position(|column| is_name(name, table, &column.name));
+        names.iter().map(position).collect()
+    }
+}
+
+/// Returns whether a table has this primary key, a unique key of these columns, or an index that begins with them.
+fn has_key(table: &Table, option: OptionName, columns: &[usize]) -> bool {
+    let wanted: Vec<Option<usize>> = columns.iter().map(|&at| Some(at)).collect();
+    let columns_of =
+        |index: &Index| -> Vec<Option<usize>> { index.columns.iter().map(|column| column.column).collect() };
+    let mut key: Vec<(usize, usize)> =
+        table.columns.iter().enumerate().filter_map(|(at, column)| Some((column.key_position?, at))).collect();
+    key.sort_unstable();
+    let is_primary = key.iter().map(|(_, at)| at).eq(columns);
+    let is_rowid = is_primary && table.rowid_alias.is_some();
+    let mut indexes = table.indexes.iter().filter(|index| !index.partial);
+    match option {
+        OptionName::PrimaryKey => is_primary,
+        OptionName::Unique => {
+            let is_same = |of: &[Option<usize>]| of.len() == wanted.len() && of.iter().all(|at| wanted.contains(at));
+            is_primary || indexes.any(|index| index.unique && is_same(&columns_of(index)))
+        }
+        _ => is_rowid || indexes.any(|index| columns_of(index).starts_with(&wanted)),
+    }
+}
+
+/// Returns a type as words: SQLite keeps its spaces, and returns types of STRICT tables in capitals.
+pub(super) fn words(declared: &str) -> String {
+    declared.to_ascii_uppercase().split_whitespace().collect::<Vec<&str>>().join(" ")
+}
