@@ -278,7 +278,7 @@ impl LoadSource {
         let files = self.lock();
         let is_conflict = error.kind() == ErrorKind::Constraint && error.message().contains("UNIQUE constraint failed");
         let error =
-            if is_conflict && error.advice().is_none() { error.advise(self.advice_about_keys(&files)) } else { error };
+            if is_conflict && error.advice().is_none() { advise_about_keys(error, &files) } else { error };
         let place = |record| files.place(record).filter(|_| error.place().file.is_none());
         let error = match error.place().record.and_then(place) {
             Some((name, record)) => error.in_record(record).in_file(name),
@@ -297,31 +297,37 @@ impl LoadSource {
         }
         let leave_out = message!["leave such records out with ", OptionName::OnError.word("reject")];
         let has_value = place.value.as_deref().is_some_and(|value| value != "NULL");
-        let advice = match has_value && error.kind() == ErrorKind::Constraint {
+        let may_be_null = |name: &str| {
+            let column = self.table.column(name);
+            column.is_some_and(|at| self.table.rowid_alias != Some(at) && !self.table.columns[at].not_null)
+        };
+        let is_nullable = place.column.as_deref().is_some_and(may_be_null);
+        let advice = match has_value && is_nullable && error.kind() == ErrorKind::Constraint {
             true => message![leave_out, ", or store NULL with ", OptionName::OnError.word("null")],
             false => leave_out,
         };
         error.advise(advice)
     }
 
-    /// Returns advice about two rows of one key. Errors number rows through all files.
-    fn advice_about_keys(&self, files: &Files) -> Message {
-        let named = files.files.iter().map(|file| file.name.as_ref()).zip(&files.starts);
-        let Some(named) = named.map(|(name, start)| Some((name?, start))).collect::<Option<Vec<_>>>() else {
-            return advice_about_keys();
-        };
-        if files.files.len() < 2 {
-            return advice_about_keys();
-        }
-        let starts = named.into_iter().take(5);
-        let starts: Vec<String> =
-            starts.map(|(name, start)| format!("{} begins with {}", name.display(), start + 1)).collect();
-        message![advice_about_keys(), format!("; records are numbered through all files: {}", starts.join(", "))]
-    }
-
     fn lock(&self) -> MutexGuard<'_, Files> {
         lock(&self.files)
     }
+}
+
+/// Gives advice about two rows of one key. An error that names both numbers them through all files.
+fn advise_about_keys(error: Error, files: &Files) -> Error {
+    let named: Option<Vec<_>> = files.files.iter().map(|file| file.name.as_ref()).collect();
+    let names_both = error.message().contains(": records ");
+    let Some(named) = named.filter(|named| named.len() > 1 && names_both) else {
+        return error.advise(advice_about_keys());
+    };
+    let starts = named.iter().zip(&files.starts).take(5);
+    let starts: Vec<String> =
+        starts.map(|(name, start)| format!("{} begins with {}", name.display(), start + 1)).collect();
+    error.advise(message![
+        advice_about_keys(),
+        format!("; records are numbered through all files: {}", starts.join(", "))
+    ])
 }
 
 impl Files {

@@ -221,6 +221,25 @@ fn one_command_for_every_day() {
     assert_eq!(room.query("days.db", "SELECT name FROM pragma_index_list('day')"), "idx_day_name");
 }
 
+/// An error that SQLite numbers within its file was explained as one numbered through all files, and NULL was advised for a column that
+/// takes none.
+#[test]
+fn advice_about_wrong_rows_helps() {
+    let room = Room::new();
+    room.sqlite("t.db").execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, a INT NOT NULL, b INT) STRICT").unwrap();
+    room.write("one.csv", "id,a\n1,1\n");
+    room.write("two.csv", "id,a\n3,1\n1,2\n");
+    let ended = room.run("load t.db one.csv two.csv --append --table t");
+    assert!(ended.err.contains("two.csv: t.id: record 2: SQLite says: UNIQUE"), "{}", ended.err);
+    assert!(!ended.err.contains("numbered through all files"), "{}", ended.err);
+    for (text, may_be_null) in [("id,a\nx,1\n", false), ("id,a\n4,x\n", false), ("id,a,b\n4,1,x\n", true)] {
+        room.write("wrong.csv", text);
+        let ended = room.run("load t.db wrong.csv --append --table t");
+        assert!(ended.err.contains("leave such records out with --on-error reject"), "{}", ended.err);
+        assert_eq!(ended.err.contains("--on-error null"), may_be_null, "{}", ended.err);
+    }
+}
+
 /// Options that define a table had no effect on one that exists, without a word. Those that it is as they say are fine.
 #[test]
 fn a_table_that_exists_is_as_the_options_say() {
