@@ -277,8 +277,7 @@ impl LoadSource {
     pub fn explain(&self, error: Error) -> Error {
         let files = self.lock();
         let is_conflict = error.kind() == ErrorKind::Constraint && error.message().contains("UNIQUE constraint failed");
-        let error =
-            if is_conflict && error.advice().is_none() { advise_about_keys(error, &files) } else { error };
+        let error = if is_conflict && error.advice().is_none() { advise_about_keys(error, &files) } else { error };
         let place = |record| files.place(record).filter(|_| error.place().file.is_none());
         let error = match error.place().record.and_then(place) {
             Some((name, record)) => error.in_record(record).in_file(name),

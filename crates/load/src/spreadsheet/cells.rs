@@ -4,7 +4,7 @@ use crate::options::ReadOptions;
 use crate::schema::distinct;
 use calamine::ExcelDateTime;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, hash_map};
 use std::path::{Path, PathBuf};
 
 /// A cell as a workbook gives it.
@@ -13,6 +13,8 @@ pub(super) enum Cell<'c> {
     Int(i64),
     Real(f64),
     Text(&'c str),
+    /// A text that other cells may have, too: at the same address, as long as the workbook is open.
+    Shared(&'c str),
     Boolean(bool),
     /// A date, a date with a time, or a time.
     Moment(ExcelDateTime),
@@ -39,6 +41,8 @@ pub(super) enum Kind {
 #[derive(Debug, Default)]
 pub(super) struct SheetCells {
     columns: BTreeMap<u32, Column>,
+    /// The places of long texts that cells share, by column and address.
+    shared: HashMap<(u32, usize), usize>,
     /// Number of cells with an error, the first error and its cell.
     errors: u64,
     first_error: Option<(String, u32, u32)>,
@@ -71,7 +75,8 @@ impl SheetCells {
     /// Adds a cell. Rows and columns are counted from 0.
     pub fn add(&mut self, row: u32, column: u32, cell: Cell<'_>) {
         let (kind, text) = match cell {
-            Cell::Empty | Cell::Text("") => return,
+            Cell::Empty | Cell::Text("") | Cell::Shared("") => return,
+            Cell::Shared(text) if text.len() > SHORT_TEXT => return self.add_shared(row, column, text),
             Cell::Error(error) => {
                 self.errors += 1;
                 self.first_error.get_or_insert((error, row, column));
@@ -80,7 +85,7 @@ impl SheetCells {
             Cell::Moment(moment) => return self.columns.entry(column).or_default().add_moment(row, moment),
             Cell::Int(int) => (Kind::Number, int.to_string()),
             Cell::Real(real) => (Kind::Number, number(real)),
-            Cell::Text(text) => (Kind::Text, text.to_owned()),
+            Cell::Text(text) | Cell::Shared(text) => (Kind::Text, text.to_owned()),
             Cell::Boolean(flag) => (if flag { Kind::True } else { Kind::False }, String::new()),
             Cell::Duration(days) => (Kind::Text, duration(days)),
             Cell::IsoMoment(text) => (Kind::Text, text.replacen('T', " ", 1)),
@@ -88,11 +93,33 @@ impl SheetCells {
         };
         self.columns.entry(column).or_default().add(row, kind, &text);
     }
+
+    /// Adds a cell whose text is in memory once, however many cells of the column have it.
+    fn add_shared(&mut self, row: u32, column: u32, text: &str) {
+        let of_column = self.columns.entry(column).or_default();
+        match self.shared.entry((column, text.as_ptr().addr())) {
+            hash_map::Entry::Occupied(known) => {
+                let len = text_len(text);
+                of_column.values.push(Entry { row, len, start: *known.get(), kind: Kind::Text });
+            }
+            hash_map::Entry::Vacant(new) => {
+                new.insert(of_column.texts.len());
+                of_column.add(row, Kind::Text, text);
+            }
+        }
+    }
+}
+
+/// Bytes of a text that is kept for each cell.
+const SHORT_TEXT: usize = 32;
+
+fn text_len(text: &str) -> u32 {
+    u32::try_from(text.len()).expect("the texts of a workbook have at most 1 GiB")
 }
 
 impl Column {
     fn add(&mut self, row: u32, kind: Kind, text: &str) {
-        let len = u32::try_from(text.len()).expect("a cell holds at most 32,767 characters");
+        let len = text_len(text);
         self.values.push(Entry { row, len, start: self.texts.len(), kind });
         self.texts.extend_from_slice(text.as_bytes());
     }
@@ -183,7 +210,7 @@ impl Sheet {
     /// # Errors
     /// If another number of columns is named.
     pub(super) fn new(name: String, place: PathBuf, cells: SheetCells, options: &ReadOptions) -> Result<Self> {
-        let SheetCells { mut columns, errors, first_error } = cells;
+        let SheetCells { mut columns, errors, first_error, shared: _ } = cells;
         for column in columns.values_mut() {
             column.write_moments();
             // Rows of usual files ascend.
@@ -297,4 +324,28 @@ fn letters(column: u32) -> String {
         rest = (rest - 1) / 26;
     }
     letters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A workbook says a text once for many cells: half a megabyte took ten gigabytes of memory.
+    #[test]
+    fn shared_texts_are_in_memory_once() {
+        let (long, other, short) = ("x".repeat(1000), "y".repeat(40), "z");
+        let mut cells = SheetCells::default();
+        for row in 0..300 {
+            cells.add(row, 0, Cell::Shared([&*long, &*other, short][row as usize % 3]));
+            cells.add(row, 1, Cell::Shared(&long));
+            cells.add(row, 2, Cell::Text(&long));
+        }
+        let lens = [0, 1, 2].map(|column| cells.columns[&column].texts.len());
+        assert_eq!(lens, [1000 + 40 + 100, 1000, 300_000]);
+        let first = &cells.columns[&0];
+        for (entry, row) in first.values.iter().zip(0..) {
+            let text = [&*long, &*other, short][row % 3];
+            assert!(first.text(entry) == text.as_bytes() && entry.row as usize == row, "row {row}");
+        }
+    }
 }

@@ -182,7 +182,7 @@ fn cell_of<'c>(data: &'c DataRef<'_>) -> Cell<'c> {
         DataRef::Int(int) => Cell::Int(*int),
         DataRef::Float(real) => Cell::Real(*real),
         DataRef::String(text) => Cell::Text(text),
-        DataRef::SharedString(text) => Cell::Text(text),
+        DataRef::SharedString(text) => Cell::Shared(text),
         DataRef::Bool(flag) => Cell::Boolean(*flag),
         DataRef::DateTime(moment) => cell_of_moment(*moment),
         DataRef::DateTimeIso(text) => Cell::IsoMoment(text),
