@@ -65,7 +65,8 @@ impl Source for Rows {
 
 impl Part for TwoRows {
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
-        for row in self.rows.by_ref() {
+        // A chunk has one row, and is a piece of the part.
+        if let Some(row) = self.rows.next() {
             let id = if self.in_order { row } else { (row * 7) % self.of } + 1;
             let text = format!("word{} and word{}", id % 5, id % 3);
             let mut record = Vec::new();

@@ -26,6 +26,7 @@ use crate::sink::block::BlockPool;
 use crate::sort::{RunWriter, Sorter};
 use crate::threads::{Turns, on_threads};
 use litepress_format::page::PageSize;
+#[cfg(not(shuttle))]
 use litepress_rows::source::PART_BYTES;
 use litepress_rows::sync::{Mutex, ignore_poison, lock};
 use litepress_rows::{Part, RecordChunk, Source};
@@ -34,7 +35,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes of the pages at which a piece of a part is placed. Few parts have as many: those with a huge row, and those of sources that
 /// say a long value in a few bytes.
+#[cfg(not(shuttle))]
 pub(crate) const PIECE_BYTES: usize = 4 * PART_BYTES;
+/// Each chunk of a part is a piece.
+#[cfg(shuttle)]
+pub(crate) const PIECE_BYTES: usize = 1;
 
 /// The layout of a table's rows on leaf pages.
 pub(super) trait PartLayout: Sync {
