@@ -240,7 +240,7 @@ fn advice_about_wrong_rows_helps() {
     }
 }
 
-/// Options that define a table had no effect on one that exists, without a word. Those that it is as they say are fine.
+/// Options that define a table had no effect on an existing one, and no message said so. Options that agree with the table are fine.
 #[test]
 fn a_table_that_exists_is_as_the_options_say() {
     let room = Room::new();

@@ -152,7 +152,7 @@ fn a_folder_of_databases() {
     assert!(ended.code == Some(1) && ended.err.contains("no manifest of shards"), "{ended:?}");
 }
 
-/// SQLite follows each reference to a page. Where the pages of many levels have two, it never came to an end.
+/// SQLite follows each reference to a page, and never came to an end if the pages of many levels had two.
 #[test]
 fn sqlite_is_not_asked_about_shared_pages() {
     let room = Room::new();

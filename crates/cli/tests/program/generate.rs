@@ -161,7 +161,7 @@ fn a_schema_from_standard_input() {
     assert_eq!(room.query("t.db", "SELECT count(*) FROM t"), "3");
 }
 
-/// A schema of a stranger read any file into the database. What the user names on the command line may lie anywhere.
+/// A schema of a stranger read any file into the database. The user may name any file on the command line.
 #[test]
 fn word_lists_of_a_schema_lie_in_its_folder() {
     let room = Room::new();
