@@ -99,17 +99,14 @@ pub(super) fn plan(context: &CheckContext<'_>, entries: &[SchemaEntry], sqlite: 
                 planner.not_utf8(position, sqlite);
                 continue;
             }
-            match sqlite.map(|sqlite| sqlite.table(&entry.name)) {
-                Some(Ok(Some(table))) => {
+            match sqlite.map(|sqlite| (sqlite, sqlite.table(&entry.name))) {
+                Some((_, Ok(Some(table)))) => {
                     planner.note_check(sqlite, &table);
                     planner.table(position, &table);
                 }
-                Some(Ok(None)) => planner.unknown(position, "SQLite does not find it in the schema"),
-                Some(Err(error)) => {
-                    if let (rusqlite::Error::Utf8Error(..), Some(sqlite)) = (&error, sqlite) {
-                        planner.not_utf8(position, sqlite);
-                        continue;
-                    }
+                Some((_, Ok(None))) => planner.unknown(position, "SQLite does not find it in the schema"),
+                Some((sqlite, Err(rusqlite::Error::Utf8Error(..)))) => planner.not_utf8(position, sqlite),
+                Some((_, Err(error))) => {
                     let object = format!("{} {}", entry.kind, entry.name);
                     context.sqlite_failed(Some(object), "SQLite cannot read its definition", &error);
                     planner.structure_only(position);

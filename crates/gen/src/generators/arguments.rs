@@ -276,10 +276,9 @@ impl<'a> Arguments<'a> {
         if path.canonicalize().map_err(failed)?.starts_with(folder.canonicalize().map_err(failed)?) {
             return Ok(path);
         }
-        let column = |table: &str, column: &str| format!("{table}.{column}");
-        let column = self.source.table.zip(self.source.column).map(|(table, name)| column(table, name));
-        let call = self.source.text[self.call.span.clone()].to_owned();
-        let set = OptionName::Set.pair(column.unwrap_or_else(|| "TABLE.COLUMN".to_owned()), call);
+        let column = self.source.table.zip(self.source.column);
+        let column = column.map_or_else(|| "TABLE.COLUMN".to_owned(), |(table, name)| format!("{table}.{name}"));
+        let set = OptionName::Set.pair(column, &self.source.text[self.call.span.clone()]);
         let message =
             format!("{} is not in the folder of the schema, whose annotations read no other files", path.display());
         Err(self.error_at(name, message).advise(message!["move it there, or name it yourself: ", set]))

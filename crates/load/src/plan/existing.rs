@@ -91,15 +91,15 @@ impl LoadRequest {
         let exists = |group: &Group| existing.schema.position(&group.name).is_some();
         groups.sort_by_key(|group| !exists(group));
         let count = groups.iter().filter(|group| exists(group)).count();
-        let mut schema = existing.schema.clone();
-        let mut additions = SchemaAdditions::default();
-        if self.reads_twice || self.schema.is_some() {
-            self.spool(groups, go_on)?;
-        }
         let tables = groups[..count].iter().filter_map(|group| existing.schema.table(&group.name));
         let mistakes: Vec<Error> = tables.flat_map(|table| schema::disagreements(table, &self.options)).collect();
         if !mistakes.is_empty() {
             return Err(Error::all_of(mistakes));
+        }
+        let mut schema = existing.schema.clone();
+        let mut additions = SchemaAdditions::default();
+        if self.reads_twice || self.schema.is_some() {
+            self.spool(groups, go_on)?;
         }
         let mut found = Vec::new();
         for group in &mut groups[..count] {
