@@ -151,7 +151,7 @@ fn pages_of_a_database_that_exists_step_over_the_lock_byte_page() {
             if page_size != PageSize::DEFAULT && turn % 4 != number % 4 {
                 continue;
             }
-            let folder = Folder::new();
+            let folder = Folder::with_room(2 << 30);
             let [ours, theirs, copy] = ["ours.db", "theirs.db", "copy.db"].map(|name| folder.join(name));
             let mode = ["DELETE", "WAL"][turn % 2];
             let what = format!("{}, pages of {page_size} bytes, {mode}", operation.name);
@@ -161,7 +161,7 @@ fn pages_of_a_database_that_exists_step_over_the_lock_byte_page() {
             fs::copy(&theirs, &ours).unwrap();
             enlarge(&ours, page_size, [0, 1, 3][(number + turn) % 3]);
             let changed = Connection::open(&ours).unwrap();
-            changed.execute_batch(&format!("PRAGMA journal_mode = {mode}; PRAGMA synchronous = OFF")).unwrap();
+            changed.execute_batch(&format!("PRAGMA synchronous = OFF; PRAGMA journal_mode = {mode}")).unwrap();
             drop(changed);
             (operation.ours)(&ours);
             (operation.theirs)(&sqlite);

@@ -30,6 +30,8 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use head::HEADER_HAS;
+
 use crate::framing::{FramedReader, PIECE_BYTES, Position};
 use crate::input::Input;
 use crate::options::ReadOptions;

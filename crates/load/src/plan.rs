@@ -13,6 +13,7 @@
 //! existing.rs         tables of a database that exists, and what is added to it
 //! column_targets.rs   targets of file columns    selection.rs columns that are read, renamed and added
 //! scan.rs             rows of some columns, for a reader that stores nothing
+//! lines.rs            lines of records that a later step refuses
 //! ```
 
 mod column_targets;
@@ -21,6 +22,7 @@ mod definition;
 mod existing;
 mod groups;
 mod keys;
+mod lines;
 mod scan;
 mod selection;
 

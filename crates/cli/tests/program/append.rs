@@ -230,7 +230,7 @@ fn advice_about_wrong_rows_helps() {
     room.write("one.csv", "id,a\n1,1\n");
     room.write("two.csv", "id,a\n3,1\n1,2\n");
     let ended = room.run("load t.db one.csv two.csv --append --table t");
-    assert!(ended.err.contains("two.csv: t.id: record 2: SQLite says: UNIQUE"), "{}", ended.err);
+    assert!(ended.err.contains("two.csv:3:1: t.id: record 2: SQLite says: UNIQUE"), "{}", ended.err);
     assert!(!ended.err.contains("numbered through all files"), "{}", ended.err);
     for (text, may_be_null) in [("id,a\nx,1\n", false), ("id,a\n4,x\n", false), ("id,a,b\n4,1,x\n", true)] {
         room.write("wrong.csv", text);
@@ -238,6 +238,13 @@ fn advice_about_wrong_rows_helps() {
         assert!(ended.err.contains("leave such records out with --on-error reject"), "{}", ended.err);
         assert_eq!(ended.err.contains("--on-error null"), may_be_null, "{}", ended.err);
     }
+    room.write("wide.csv", "id,a\n4,1,x\n");
+    let ended = room.run("load t.db wide.csv --append --table t");
+    assert!(
+        ended.err.contains("also: wide.csv:1:1: the header has 2 names for 3 columns: the one without is called c3"),
+        "{}",
+        ended.err
+    );
 }
 
 /// Options that define a table had no effect on an existing one, and no message said so. Options that agree with the table are fine.
@@ -247,6 +254,7 @@ fn a_table_that_exists_is_as_the_options_say() {
     let sql = "CREATE TABLE p (id INTEGER PRIMARY KEY); \
                CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT NOT NULL, c VARCHAR(9), d REFERENCES p, UNIQUE (c, b)); \
                CREATE INDEX i ON t (b, d); CREATE INDEX j ON t (c) WHERE c > 1; \
+               CREATE VIRTUAL TABLE t_fts USING fts5 (c, b, content = 't', content_rowid = 'a'); \
                CREATE TABLE w (a INT, b TEXT, PRIMARY KEY (b, a)) WITHOUT ROWID, STRICT";
     room.sqlite("t.db").execute_batch(sql).unwrap();
     room.write("t.csv", "b,c,d\nx,y,\n");
@@ -254,6 +262,7 @@ fn a_table_that_exists_is_as_the_options_say() {
         "--primary-key a",
         "--primary-key t.a --not-null b,a --unique b,c --unique a",
         "--index b --index b,d --index a --type c=varchar(9) --foreign-key d=p.id",
+        "--fts b,c",
         "--type w.a=TEXT --index w.b --primary-key w.a",
     ] {
         room.query("t.db", "DELETE FROM t");
@@ -269,6 +278,7 @@ fn a_table_that_exists_is_as_the_options_say() {
         "--foreign-key c=p.id",
         "--strict",
         "--without-rowid",
+        "--fts a,b",
     ] {
         let ended = room.run(&format!("load t.db t.csv --append --table t {refused}"));
         let told = format!("table t: {refused} has no effect: the table exists, and is defined otherwise");

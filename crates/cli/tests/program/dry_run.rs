@@ -20,7 +20,7 @@ fn a_plan_with_a_schema_shows_the_mapping_and_every_mismatch() {
         "in.csv:2:1: t.n: record 1: ",
         "'abc'",
         "in.csv:4:1: t.n: record 3: ",
-        "t.id: record 4: SQLite says: UNIQUE constraint failed: t.id (value 2)",
+        "in.csv:5:1: t.id: record 4: SQLite says: UNIQUE constraint failed: t.id (value 2)",
         "in.csv:6:2: table t: record 5: ",
         "load would fail: 4 records",
     ] {

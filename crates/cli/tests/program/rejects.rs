@@ -156,3 +156,36 @@ fn a_failed_run_leaves_no_rejects_and_overwrite_replaces_them() {
     }
     assert_eq!(room.query("t.db", "SELECT count(*) FROM \"in\""), "2");
 }
+
+/// Only the reader of a file knows lines, so an error that came later named the record alone: a key that exists, a CHECK, a geometry.
+#[test]
+fn a_row_that_is_refused_later_is_told_with_its_line() {
+    let room = Room::new();
+    let place = |command: &str| {
+        let ended = room.run(&format!("{command} --progress none"));
+        assert_eq!(ended.code, Some(1), "{command}: {}", ended.err);
+        ended.err.trim_start_matches("error: ").split(": ").next().unwrap_or_default().to_owned()
+    };
+    room.write("one.csv", "id,a\n7,x\n");
+    // A record of two lines, and a line without a record.
+    room.write("two.csv", "id,a\n1,\"x\ny\"\n\n2,x\n1,z\n");
+    room.write("two.json", "[{\"id\": 1},\n{\"id\": 2}, {\"id\": 3},\n\n{\"id\": 2}]");
+    // Several pieces, and more than one batch in each.
+    let long: Vec<String> = (0..1_500_000).chain([5]).map(|id| format!("{id}\n")).collect();
+    room.write("long.csv", format!("id\n{}", long.concat()));
+    for (files, told) in [
+        ("two.csv", "two.csv:6:1"),
+        ("one.csv two.csv", "two.csv:6:1"),
+        ("two.json", "two.json:4:1"),
+        ("long.csv", "long.csv:1500002:1"),
+    ] {
+        assert_eq!(place(&format!("load new.db {files} --table t --primary-key id")), told, "{files}");
+        room.sqlite("old.db")
+            .execute_batch("DROP TABLE IF EXISTS t; CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
+            .unwrap();
+        assert_eq!(place(&format!("load old.db {files} --table t --append")), told, "{files}");
+    }
+    room.write("s.sql", "CREATE TABLE t (id INT CHECK (id < 8), a)");
+    room.write("two.csv", "id,a\n1,\"x\ny\"\n9,z\n");
+    assert_eq!(place("load new.db one.csv two.csv --table t --schema s.sql"), "two.csv:4:1");
+}

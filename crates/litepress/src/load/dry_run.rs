@@ -102,7 +102,8 @@ impl LoadJob<'_> {
             }
         };
         sort_by_place(&mut first, &source);
-        found.first.extend(first.into_iter().take(SHOWN));
+        first.truncate(SHOWN);
+        found.first.extend(self.with_lines(first));
         notes.extend(super::notes::changes(&source, self.has_schema()));
         Ok(figures)
     }

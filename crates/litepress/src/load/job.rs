@@ -239,14 +239,21 @@ impl<'o> LoadJob<'o> {
         Estimate::new(&package.schema, &sources.listed(), place, build)
     }
 
-    /// Adds to an error of the run the file that it is about.
+    /// Adds to an error of the run the file and the line that it is about.
     pub(super) fn explain(&self, sources: &[TableSource], error: Error) -> Error {
         let table = error.place().table.as_deref().and_then(|table| self.plan.schema.position(table));
         let source = sources.iter().find(|(position, _)| Some(*position) == table);
-        self.texts.explain(match source {
+        let error = match source {
             Some((_, source)) => source.explain(error),
             None => error,
-        })
+        };
+        let mut placed = self.with_lines(vec![error]);
+        self.texts.explain(placed.remove(0))
+    }
+
+    /// Adds the lines of their records to errors that lack them.
+    pub(super) fn with_lines(&self, errors: Vec<Error>) -> Vec<Error> {
+        self.plan.with_lines(errors, &|| self.options.build.progress.go_on())
     }
 
     /// Measures bytes of input, whose number is known of compressed files, too.

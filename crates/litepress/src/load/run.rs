@@ -71,7 +71,6 @@ impl LoadJob<'_> {
                 &before_publishing,
             ),
         };
-        let built = built.map_err(|error| self.locate_geometry(error));
         let built = built.map_err(|error| self.explain(&sources, offer_append(error)))?;
         rejects.publish()?;
         Ok(self.report(built, &sources, &rejects))
@@ -181,47 +180,21 @@ impl LoadJob<'_> {
         breaks_constraint(error) || is_wrong_geometry
     }
 
-    /// Finds the line of a value that is no geometry: only the reader of the file knows it. Returns the error as it is if that
-    /// fails, or if it is another one.
-    fn locate_geometry(&self, error: Error) -> Error {
-        let place = error.place();
-        let (Some(record), None, None) = (place.record, place.line, &place.file) else { return error };
-        let table = place.table.as_deref().and_then(|table| self.plan.schema.position(table));
-        let planned = self.plan.tables.iter().find(|planned| Some(planned.table) == table);
-        let Some(planned) = planned.filter(|_| self.geopackage.is_some() && error.kind() == ErrorKind::Data) else {
-            return error;
-        };
-        let rejects = Arc::new(Rejects::shown(0));
-        let source = self.plan.source_under(Conflict::Abort, planned, self.page_size, OnError::Abort, &rejects);
-        let Ok(source) = source else { return error };
-        let kept = unplaced(&error).in_record(record).in_table(&self.plan.schema.tables[planned.table].name);
-        match drain(&source.refusing(BTreeMap::from([(record, error)])), 1, &self.options.build.progress) {
-            Err(located) if located.kind() == ErrorKind::Data => located,
-            _ => kept,
-        }
-    }
-
     /// Finds the place of the first row that breaks a CHECK. Returns the error as it is if that fails.
     fn locate(&self, error: Error) -> Error {
         let table = error.place().table.as_deref().and_then(|table| self.plan.schema.position(table));
         let Some(planned) = self.plan.tables.iter().find(|planned| Some(planned.table) == table) else { return error };
         let conflict = telling_policy(self.options.build.on_conflict);
-        let open = || {
-            let rejects = Arc::new(Rejects::shown(0));
-            self.plan.source_under(conflict, planned, self.page_size, self.on_error, &rejects)
+        let rejects = Arc::new(Rejects::shown(0));
+        let Ok(source) = self.plan.source_under(conflict, planned, self.page_size, self.on_error, &rejects) else {
+            return error;
         };
-        let find = || {
-            let mut first = None;
-            let ended = self.ask_sqlite(planned.table, &open()?, &mut |error| {
-                first = error.place().record.map(|record| (record, unplaced(&error)));
-                // The first one is enough.
-                Err(error)
-            });
-            let Some((record, why)) = first else { return ended };
-            drain(&open()?.refusing(BTreeMap::from([(record, why)])), 1, &self.options.build.progress).map(drop)
-        };
-        match find() {
-            Err(located) if located.kind() == ErrorKind::Constraint => self.texts.explain(located),
+        // The first one is enough.
+        let found = self.ask_sqlite(planned.table, &source, &mut Err);
+        match found {
+            Err(located) if located.kind() == ErrorKind::Constraint => {
+                self.explain(&[(planned.table, source)], located)
+            }
             _ => error,
         }
     }
@@ -230,18 +203,6 @@ impl LoadJob<'_> {
 /// Returns whether the build failed because of a row that breaks a key or a CHECK. Broken foreign keys have no table.
 pub(super) fn breaks_constraint(error: &Error) -> bool {
     error.kind() == ErrorKind::Constraint && error.place().table.is_some()
-}
-
-/// Returns the error without table, file and record.
-fn unplaced(error: &Error) -> Error {
-    let (place, mut why) = (error.place(), Error::new(error.kind(), error.message().to_owned()));
-    if let Some(column) = &place.column {
-        why = why.in_column(column);
-    }
-    if let Some(value) = &place.value {
-        why = why.with_value(value);
-    }
-    why
 }
 
 /// Figures of dropped rows.

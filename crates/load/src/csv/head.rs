@@ -22,6 +22,9 @@ use litepress_rows::{Error, ErrorKind, OptionName, Result, counted, message};
 use std::io::Read;
 use std::path::Path;
 
+/// The beginning of the note about a header with fewer names than columns.
+pub(crate) const HEADER_HAS: &str = "the header has ";
+
 /// The beginning of a file.
 pub(super) struct Head {
     pub syntax: Syntax,
@@ -329,8 +332,7 @@ impl Sample<'_> {
         }
         if !is_surplus_empty {
             let name = name_by_position(at);
-            self.notes
-                .push(format!("the header has {has} names for {columns} columns: the one without is called {name}"));
+            self.notes.push(format!("{HEADER_HAS}{has} names for {columns} columns: the one without is called {name}"));
         }
     }
 

@@ -4,10 +4,11 @@ use super::content::Content;
 use super::groups::{Found, Group};
 use super::selection::is_named;
 use super::{LoadRequest, PlannedFile, PlannedTable};
+use crate::csv::HEADER_HAS;
 use crate::infer::{Conversion, InferredColumn};
 use crate::options::Format;
-use crate::reader::FileColumn;
-use crate::schema;
+use crate::reader::{FileColumn, TextFormat};
+use crate::schema::{self, LACKS_COLUMNS};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Affinity, Error, ErrorKind, OptionName, Result, Schema, Table, message};
 use std::sync::Mutex;
@@ -78,7 +79,10 @@ impl LoadRequest {
         let mut map = if is_kept { Vec::new() } else { self.map_of(&table.name, &known) };
         map.extend(empty.iter().map(|name| (name.clone(), String::new())));
         let mut mapping = schema::matching(table, &known, naming, &map, added).map_err(|errors| {
-            errors.into_iter().map(|error| of_file(self.offer_columns(table, error))).collect::<Vec<Error>>()
+            let lacks_columns = errors.iter().any(|error| error.message().starts_with(LACKS_COLUMNS));
+            let why = reader.text_format().filter(|_| lacks_columns).and_then(missing_name);
+            let errors = errors.into_iter().map(|error| self.offer_columns(table, error));
+            errors.chain(why).map(of_file).collect::<Vec<Error>>()
         })?;
         for (column, form) in self.store_as.iter().filter(|_| !is_kept) {
             let projected =
@@ -138,4 +142,10 @@ impl LoadRequest {
         }
         Ok(())
     }
+}
+
+/// Tells of a header that lacks the name of a column, which got one that no one wrote.
+fn missing_name(format: &TextFormat) -> Option<Error> {
+    let note = format.notes.iter().find(|note| note.starts_with(HEADER_HAS))?;
+    Some(Error::new(ErrorKind::Data, note.clone()).at(format.header_line?, 1))
 }

@@ -92,7 +92,8 @@ impl LoadRequest {
         groups.sort_by_key(|group| !exists(group));
         let count = groups.iter().filter(|group| exists(group)).count();
         let tables = groups[..count].iter().filter_map(|group| existing.schema.table(&group.name));
-        let mistakes: Vec<Error> = tables.flat_map(|table| schema::disagreements(table, &self.options)).collect();
+        let disagreements = |table| schema::disagreements(&existing.schema, table, &self.options);
+        let mistakes: Vec<Error> = tables.flat_map(disagreements).collect();
         if !mistakes.is_empty() {
             return Err(Error::all_of(mistakes));
         }

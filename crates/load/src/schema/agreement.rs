@@ -1,25 +1,28 @@
 //! Holds the options that define tables against a table that exists. It keeps its definition, so an option that says anything else would
 //! have no effect.
 
+use super::ddl::full_text;
 use super::pattern::{is_name, value_of};
 use super::{TableOptions, type_of_word};
 use litepress_rows::schema::Index;
-use litepress_rows::{Error, ErrorKind, Hint, Message, OptionName, Table, message};
+use litepress_rows::{Error, ErrorKind, Hint, Message, OptionName, Schema, Table, message};
 
-/// Returns an error for each option that says what the table is not. Options for columns of other tables are none of its business.
-pub(crate) fn disagreements(table: &Table, options: &TableOptions) -> Vec<Error> {
-    let agreement = Agreement { table, errors: Vec::new() };
+/// Returns an error for each option that says what a table of the schema is not. Options for columns of other tables are none of its
+/// business.
+pub(crate) fn disagreements(schema: &Schema, table: &Table, options: &TableOptions) -> Vec<Error> {
+    let agreement = Agreement { schema, table, errors: Vec::new() };
     agreement.of(options)
 }
 
 struct Agreement<'t> {
+    schema: &'t Schema,
     table: &'t Table,
     errors: Vec<Error>,
 }
 
 impl Agreement<'_> {
     fn of(mut self, options: &TableOptions) -> Vec<Error> {
-        let table = self.table;
+        let (schema, table) = (self.schema, self.table);
         self.hold(options.strict, OptionName::Strict.alone(), || table.strict);
         self.hold(options.without_rowid, OptionName::WithoutRowid.alone(), || table.without_rowid);
         for column in &table.columns {
@@ -38,12 +41,18 @@ impl Agreement<'_> {
             (OptionName::PrimaryKey, &options.primary_key),
             (OptionName::Unique, &options.unique),
             (OptionName::Index, &options.indexes),
+            (OptionName::Fts, &options.full_text),
         ];
         for (option, lists) in lists {
             for names in lists {
                 let columns = self.columns(names);
                 let given = option.names(names.iter().map(String::as_str));
-                self.hold(columns.is_some(), given, || columns.is_some_and(|columns| has_key(table, option, &columns)));
+                self.hold(columns.is_some(), given, || {
+                    columns.is_some_and(|columns| match option {
+                        OptionName::Fts => has_full_text_index(schema, table, &columns),
+                        _ => has_key(table, option, &columns),
+                    })
+                });
             }
         }
         for (child, parent) in &options.foreign_keys {
@@ -58,7 +67,8 @@ impl Agreement<'_> {
     fn hold(&mut self, is_given: bool, option: Hint, is_so: impl FnOnce() -> bool) {
         if is_given && !is_so() {
             let message = message![option.given(), " has no effect: the table exists, and is defined otherwise"];
-            let advice: Message = "leave it out, or change the table first, by CREATE INDEX or ALTER TABLE".into();
+            let advice: Message =
+                "leave it out, or change the table first, by CREATE INDEX, ALTER TABLE or CREATE VIRTUAL TABLE".into();
             self.errors.push(Error::new(ErrorKind::Usage, message).in_table(&self.table.name).advise(advice));
         }
     }
@@ -90,6 +100,12 @@ fn has_key(table: &Table, option: OptionName, columns: &[usize]) -> bool {
         }
         _ => is_rowid || indexes.any(|index| columns_of(index).starts_with(&wanted)),
     }
+}
+
+/// Returns whether the schema has the full-text table that the option would make, and it has these columns of a table.
+fn has_full_text_index(schema: &Schema, table: &Table, columns: &[usize]) -> bool {
+    let index = schema.table(&full_text::table_name(&table.name)).filter(|index| index.is_virtual);
+    index.is_some_and(|index| columns.iter().all(|&at| index.column(&table.columns[at].name).is_some()))
 }
 
 /// Returns a type as words: SQLite keeps its spaces, and returns types of STRICT tables in capitals.

@@ -1,6 +1,6 @@
 //! CREATE statements for tables that are defined from files.
 
-mod full_text;
+pub(super) mod full_text;
 
 pub use full_text::FtsContent;
 
