@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! workbook.rs   cells of a sheet, by calamine
+//! ods.rs        the number of cells that an .ods unfolds to
 //! cells.rs      cells by column, dates and durations as text
 //! ```
 //!
@@ -20,6 +21,7 @@
 //! All cells of a sheet are held in memory.
 
 mod cells;
+mod ods;
 #[cfg(test)]
 mod tests;
 mod workbook;

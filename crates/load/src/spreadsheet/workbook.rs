@@ -1,6 +1,7 @@
 //! Opens workbooks and reads their cells.
 
 use super::cells::{Cell, Sheet, SheetCells};
+use super::ods::{Refusal, refuse_many_cells};
 use crate::input::Input;
 use crate::options::ReadOptions;
 use calamine::{Data, DataRef, ExcelDateTime, Ods, Reader as _, Sheets, Xls, Xlsb, Xlsx};
@@ -10,11 +11,11 @@ use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
 /// Rows and columns of a sheet, as Excel and LibreOffice have them.
-const MOST_ROWS: u32 = 1 << 20;
-const MOST_COLUMNS: u32 = 1 << 14;
+pub(super) const MOST_ROWS: u32 = 1 << 20;
+pub(super) const MOST_COLUMNS: u32 = 1 << 14;
 
 /// The most bytes of the members of a workbook that are in memory as a whole: the texts of its cells, or all its sheets.
-const MOST_BYTES: u64 = 1 << 30;
+pub(super) const MOST_BYTES: u64 = 1 << 30;
 
 /// A workbook of any format.
 type Workbook = Sheets<BufReader<File>>;
@@ -67,6 +68,7 @@ fn open(input: &Input) -> Result<Workbook> {
     } else {
         let mut archive = zip::ZipArchive::new(&mut file).map_err(|error| damaged(&input.name, &error.to_string()))?;
         refuse_large_texts(&mut archive, &input.name, MOST_BYTES)?;
+        refuse_repetitions(&mut archive, &input.name)?;
         let (is_xlsb, is_ods) =
             (archive.index_for_name("xl/workbook.bin").is_some(), archive.index_for_name("xl/workbook.xml").is_none());
         file.rewind().map_err(unreadable)?;
@@ -105,6 +107,18 @@ fn refuse_large_texts<R: Read + Seek>(archive: &mut zip::ZipArchive<R>, name: &P
         }
     }
     Ok(())
+}
+
+/// Fails if the cells of an .ods do not fit in memory, all those that it says once included.
+fn refuse_repetitions<R: Read + Seek>(archive: &mut zip::ZipArchive<R>, name: &Path) -> Result<()> {
+    let Some(content) = archive.index_for_name("content.xml") else { return Ok(()) };
+    let content = archive.by_index(content).map_err(|error| damaged(name, &error.to_string()))?;
+    refuse_many_cells(BufReader::new(content)).map_err(|refusal| match refusal {
+        Refusal::Damaged(why) => damaged(name, &why),
+        Refusal::TooMany(why) => Error::new(ErrorKind::Limit, format!("the workbook does not fit in memory: {why}"))
+            .in_file(name)
+            .advise("export its sheets as CSV"),
+    })
 }
 
 fn damaged(name: &Path, why: &str) -> Error {

@@ -1,0 +1,303 @@
+//! Counts the cells that an .ods unfolds to. It writes equal cells and equal rows once, with their number, and whoever reads it has each
+//! of them in memory.
+//!
+//! ```text
+//! <table:table-row table:number-rows-repeated="1000000">           16,000,000,000 cells in 200 bytes
+//!   <table:table-cell table:number-columns-repeated="16000" office:value="1" .../>
+//! ```
+
+use super::workbook::{MOST_BYTES, MOST_COLUMNS, MOST_ROWS};
+use litepress_rows::grouped;
+use quick_xml::Reader;
+use quick_xml::escape::unescape;
+use quick_xml::events::{BytesStart, Event};
+use std::borrow::Cow;
+use std::io::BufRead;
+
+/// The most cells of a workbook, empty ones between others included. Each takes some fifty bytes.
+const MOST_CELLS: u64 = 1 << 25;
+
+/// Counts the cells of `content.xml`, and the bytes of their texts.
+///
+/// # Errors
+/// Says why the workbook cannot be read: too many cells, too many texts, XML that cannot be parsed.
+pub(super) fn refuse_many_cells(content: impl BufRead) -> Result<(), Refusal> {
+    let mut reader = Reader::from_reader(content);
+    let config = reader.config_mut();
+    (config.check_end_names, config.expand_empty_elements) = (false, true);
+    let (mut count, mut buffer) = (Count::default(), Vec::new());
+    loop {
+        buffer.clear();
+        match reader.read_event_into(&mut buffer).map_err(damaged)? {
+            Event::Start(element) => count.begin(&element)?,
+            Event::Text(text) => count.add_text(text.len()),
+            Event::CData(text) => count.add_text(text.len()),
+            // A character, mostly.
+            Event::GeneralRef(_) => count.add_text(size_of::<char>()),
+            Event::End(element) => count.end(element.name().0)?,
+            Event::Eof => return Ok(()),
+            _ => {}
+        }
+    }
+}
+
+/// Why the cells of a workbook are not read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// They do not fit.
+    TooMany(String),
+    /// They cannot be read.
+    Damaged(String),
+}
+
+fn damaged(error: impl std::fmt::Display) -> Refusal {
+    Refusal::Damaged(error.to_string())
+}
+
+/// The cells so far.
+#[derive(Default)]
+struct Count {
+    /// Cells of the sheets before, each in the rectangle of its sheet.
+    cells: u64,
+    /// Cells of all rows, each row once.
+    cells_of_rows: u64,
+    /// Bytes of texts.
+    text_bytes: u64,
+    sheet: SheetCount,
+    row: Option<RowCount>,
+    /// Within a cell, nothing counts but its text.
+    cell: Option<CellCount>,
+}
+
+/// The smallest rectangle of a sheet that has all its values.
+#[derive(Default)]
+struct SheetCount {
+    /// Rows so far.
+    all_rows: u64,
+    /// Rows from the first one with a value to the last one.
+    rows: u64,
+    /// Rows without a value behind them.
+    empty_rows: u64,
+    columns: Option<(u64, u64)>,
+}
+
+#[derive(Default)]
+struct RowCount {
+    repeats: u64,
+    cells: u64,
+    /// Empty cells at the end, which count if another cell follows.
+    empty_cells: u64,
+    /// The first column with a value, and the one behind the last.
+    columns: Option<(u64, u64)>,
+    text_bytes: u64,
+}
+
+#[derive(Default)]
+struct CellCount {
+    repeats: u64,
+    has_value: bool,
+    /// Its content is its value.
+    has_text: bool,
+    text_bytes: u64,
+}
+
+impl Count {
+    fn begin(&mut self, element: &BytesStart<'_>) -> Result<(), Refusal> {
+        match element.name().0 {
+            "table:table-row" if self.cell.is_none() => {
+                let left = u64::from(MOST_ROWS).saturating_sub(self.sheet.all_rows);
+                let repeats = attribute(element, "table:number-rows-repeated")?.map_or(Ok(1), number)?.min(left);
+                self.sheet.all_rows += repeats;
+                if self.row.replace(RowCount { repeats, ..RowCount::default() }).is_some() {
+                    return Err(damaged("a row stands in a row"));
+                }
+            }
+            "table:table-cell" | "table:covered-table-cell" if self.cell.replace(cell(element)?).is_some() => {
+                return Err(damaged("a cell stands in a cell"));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, name: &str) -> Result<(), Refusal> {
+        match name {
+            "table:table-cell" | "table:covered-table-cell" => self.end_cell(),
+            "table:table-row" if self.cell.is_none() => return self.end_row(),
+            "table:table" if self.cell.is_none() => self.end_sheet(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn add_text(&mut self, bytes: usize) {
+        if let Some(cell) = self.cell.as_mut().filter(|cell| cell.has_text) {
+            cell.text_bytes += bytes as u64;
+        }
+    }
+
+    fn end_cell(&mut self) {
+        let (Some(cell), Some(row)) = (self.cell.take(), &mut self.row) else { return };
+        let empty_cells = std::mem::take(&mut row.empty_cells);
+        row.add(empty_cells);
+        let before = row.cells;
+        if !cell.has_value {
+            row.empty_cells = cell.repeats.min(u64::from(MOST_COLUMNS) - before);
+            return;
+        }
+        row.add(cell.repeats);
+        row.text_bytes += (row.cells - before).saturating_mul(cell.text_bytes);
+        row.columns = Some((row.columns.map_or(before, |(first, _)| first), row.cells));
+    }
+
+    fn end_row(&mut self) -> Result<(), Refusal> {
+        let (row, sheet) = (self.row.take().unwrap_or_default(), &mut self.sheet);
+        self.cells_of_rows += row.cells;
+        self.text_bytes = self.text_bytes.saturating_add(row.text_bytes.saturating_mul(row.repeats));
+        match (row.columns, sheet.columns) {
+            (None, None) => {}
+            (None, Some(_)) => sheet.empty_rows += row.repeats,
+            (Some(columns), known) => {
+                let (first, after) = known.unwrap_or(columns);
+                sheet.columns = Some((first.min(columns.0), after.max(columns.1)));
+                sheet.rows += std::mem::take(&mut sheet.empty_rows) + row.repeats;
+            }
+        }
+        let cells = self.cells_of_rows.max(self.cells + self.sheet.cells());
+        if cells > MOST_CELLS {
+            let message = format!("with all repetitions, it has more than {} cells", grouped(MOST_CELLS));
+            return Err(Refusal::TooMany(message));
+        }
+        if self.text_bytes > MOST_BYTES {
+            let message = format!("with all repetitions, its texts are larger than {} bytes", grouped(MOST_BYTES));
+            return Err(Refusal::TooMany(message));
+        }
+        Ok(())
+    }
+
+    fn end_sheet(&mut self) {
+        self.cells += std::mem::take(&mut self.sheet).cells();
+    }
+}
+
+impl SheetCount {
+    fn cells(&self) -> u64 {
+        self.columns.map_or(0, |(first, after)| self.rows * (after - first))
+    }
+}
+
+impl RowCount {
+    fn add(&mut self, cells: u64) {
+        self.cells += cells.min(u64::from(MOST_COLUMNS) - self.cells);
+    }
+}
+
+/// Returns a cell without its content.
+fn cell(element: &BytesStart<'_>) -> Result<CellCount, Refusal> {
+    let mut cell = CellCount { repeats: 1, ..CellCount::default() };
+    let (mut is_text, mut is_stated, mut is_error) = (false, false, false);
+    for attribute in element.attributes().with_checks(false) {
+        let attribute = attribute.map_err(damaged)?;
+        match attribute.key.0 {
+            "table:number-columns-repeated" => cell.repeats = number(attribute.value)?,
+            "office:value" | "office:boolean-value" => is_stated = true,
+            "office:string-value" | "office:date-value" | "office:time-value" => {
+                is_stated = true;
+                cell.text_bytes += attribute.value.len() as u64;
+            }
+            "table:formula" => {
+                cell.has_value |= !attribute.value.is_empty();
+                cell.text_bytes += attribute.value.len() as u64;
+            }
+            "office:value-type" => is_text = attribute.value == "string",
+            "calcext:value-type" => is_error = attribute.value == "error",
+            _ => {}
+        }
+    }
+    cell.has_value |= is_text || is_stated;
+    // The text of an error may stand beside an empty value.
+    cell.has_text = is_text && !is_stated || is_error;
+    Ok(cell)
+}
+
+/// Returns the value of an attribute as it is written.
+fn attribute<'e>(element: &'e BytesStart<'_>, name: &str) -> Result<Option<Cow<'e, str>>, Refusal> {
+    let mut attributes = element.attributes();
+    for attribute in attributes.with_checks(false) {
+        let attribute = attribute.map_err(damaged)?;
+        if attribute.key.0 == name {
+            return Ok(Some(attribute.value));
+        }
+    }
+    Ok(None)
+}
+
+fn number(text: impl AsRef<str>) -> Result<u64, Refusal> {
+    unescape(text.as_ref()).map_err(damaged)?.parse().map_err(damaged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(rows: &str) -> Result<(), Refusal> {
+        refuse_many_cells(format!("<a><table:table table:name='t'>{rows}</table:table></a>").as_bytes())
+    }
+
+    fn row(repeats: u64, cells: &str) -> String {
+        format!("<table:table-row table:number-rows-repeated=\"{repeats}\">{cells}</table:table-row>")
+    }
+
+    fn cell(repeats: u64, attributes: &str, content: &str) -> String {
+        format!("<table:table-cell table:number-columns-repeated='{repeats}' {attributes}>{content}</table:table-cell>")
+    }
+
+    const NUMBER: &str = "office:value-type='float' office:value='1'";
+
+    /// A file of two kilobytes took five gigabytes, and texts that cells repeat all there was.
+    #[test]
+    fn repetitions_are_counted_before_they_are_read() {
+        let refused = |rows: &str| matches!(of(rows), Err(Refusal::TooMany(_)));
+        let million = u64::from(MOST_ROWS);
+        assert!(!refused(&row(million, &cell(32, NUMBER, ""))));
+        assert!(refused(&row(million, &cell(33, NUMBER, ""))));
+        assert!(
+            !refused(&(row(million, &cell(32, NUMBER, "")) + &row(million, &cell(9, NUMBER, "")))),
+            "rows beyond the last one"
+        );
+        let text = cell(1024, "office:value-type='string'", &format!("<text:p>{}</text:p>", "x".repeat(1024)));
+        assert!(!refused(&row(1024, &text)));
+        assert!(refused(&row(1025, &text)));
+        let text = cell(1024, &format!("office:value-type='string' office:string-value='{}'", "x".repeat(1024)), "y");
+        assert!(!refused(&row(1024, &text)));
+        assert!(refused(&(row(1024, &text) + &row(1, &text))));
+    }
+
+    /// LibreOffice writes as many empty cells and rows as a sheet can have.
+    #[test]
+    fn empty_cells_count_between_others() {
+        let (end, million) = (cell(16_000, "", ""), u64::from(MOST_ROWS));
+        let rows: String = (0..100).map(|_| row(1, &(cell(2, NUMBER, "1") + &end))).collect();
+        assert_eq!(of(&(rows.clone() + &row(million - 100, &end))), Ok(()));
+        let last = row(million - 200, &end) + &row(1, &cell(1, NUMBER, ""));
+        assert_eq!(of(&(rows + &last)), Ok(()));
+        let wide = row(1, &(cell(40, NUMBER, ""))) + &row(million - 2, "") + &row(1, &cell(1, NUMBER, ""));
+        assert!(matches!(of(&wide), Err(Refusal::TooMany(_))), "a rectangle of forty million cells");
+        // Each row has thousands of cells in memory, though all are empty.
+        let rows = row(1, &(end + &cell(1, "", ""))).repeat(2100);
+        assert!(matches!(of(&rows), Err(Refusal::TooMany(_))));
+    }
+
+    #[test]
+    fn what_is_no_number_is_damage() {
+        assert!(matches!(
+            of(&row(1, "<table:table-cell table:number-columns-repeated='-1'/>")),
+            Err(Refusal::Damaged(_))
+        ));
+        assert!(matches!(of("<table:table-row table:number-rows-repeated='x'/>"), Err(Refusal::Damaged(_))));
+        assert_eq!(of("<table:table-row table:number-rows-repeated='&#49;'/>"), Ok(()));
+        // Else what follows would be counted for the row within.
+        assert!(matches!(of(&row(9, &row(1, ""))), Err(Refusal::Damaged(_))));
+        assert!(matches!(of(&row(9, &cell(1, "", &cell(1, "", "")))), Err(Refusal::Damaged(_))));
+    }
+}
