@@ -91,6 +91,53 @@ def encoded():
     return [text.encode(), utf16, gzip.compress(utf16, mtime=0), gzip.compress(text.encode(), mtime=0) + gzip.compress(b"more", mtime=0)]
 
 
+def records(*records):
+    """Returns records of an .xlsb: kind and data, with lengths of seven bits a byte."""
+    made = b""
+    for kind, data in records:
+        made += bytes([kind]) if kind < 128 else bytes([kind & 127 | 128, kind >> 7])
+        made += bytes([len(data)]) + data
+    return made
+
+
+def workbooks():
+    """Yields workbooks behind the byte that says what they are."""
+    import struct
+
+    yield b"\0" + (ROOT / "crates/load/tests/data/cities.xls").read_bytes()
+    cell = '<table:table-cell office:value-type="{}" {}>{}</table:table-cell>'
+    row = "<table:table-row{}>{}</table:table-row>"
+    rows = [
+        row.format("", cell.format("string", "", "<text:p>a</text:p>") + cell.format("string", 'office:string-value="b"', "")),
+        row.format(' table:number-rows-repeated="3"', cell.format("float", 'office:value="1.5" table:number-columns-repeated="2"', "")),
+        row.format("", "<table:table-cell/>" + cell.format("date", 'office:date-value="2024-03-01T12:30:00"', "")),
+        row.format("", cell.format("time", 'office:time-value="PT36H00M05.500S"', "") + cell.format("boolean", 'office:boolean-value="true"', "")),
+    ]
+    yield b"\1" + f'<a><table:table table:name="t">{"".join(rows)}</table:table></a>'.encode()
+    strings = b"<sst><si><t>a</t></si><si><r><t>b</t></r><r><t> c</t></r></si></sst>"
+    styles = (
+        b'<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[h]:mm:ss"/></numFmts>'
+        b'<cellXfs><xf numFmtId="0"/><xf numFmtId="22"/><xf numFmtId="164"/></cellXfs></styleSheet>'
+    )
+    cells = (
+        b'<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c t="inlineStr"><is><t>x</t></is></c></row>'
+        b'<row r="3"><c r="A3" s="1"><v>45352.5</v></c><c r="B3" s="2"><v>1.5</v></c><c r="C3" t="e"><v>#N/A</v></c><c t="b"><v>1</v></c></row>'
+        b'</sheetData></worksheet>'
+    )
+    part = lambda data: struct.pack(">H", len(data)) + data
+    yield b"\2" + part(strings) + part(styles) + cells
+    wide = lambda text: struct.pack("<I", len(text)) + text.encode("utf-16le")
+    book = records((0x83, b""), (0x8F, b""), (0x9C, struct.pack("<II", 0, 1) + wide("r1") + wide("s")), (0x90, b""), (0x84, b""))
+    strings = records((0x9F, struct.pack("<II", 1, 1)), (0x13, b"\0" + wide("a")), (0xA0, b""))
+    place = lambda column: struct.pack("<II", column, 0)
+    cells = records(
+        (0x81, b""), (0x94, struct.pack("<IIII", 0, 1, 0, 3)), (0x91, b""), (0x00, struct.pack("<I", 0) + bytes(13)),
+        (0x07, place(0) + struct.pack("<I", 0)), (0x06, place(1) + wide("b")), (0x00, struct.pack("<I", 1) + bytes(13)),
+        (0x05, place(0) + struct.pack("<d", 1.5)), (0x02, place(1) + struct.pack("<I", 0x0100)), (0x04, place(2) + b"\1"), (0x92, b""), (0x82, b""),
+    )
+    yield b"\3" + part(book) + part(strings) + cells
+
+
 def recipes():
     schema = "CREATE TABLE t (\n  id INTEGER PRIMARY KEY, -- gen: sequence\n  area TEXT -- gen: digits(6)\n);\n"
     yield f"algorithm_version = 1\nschema = '''\n{schema}'''\n"
@@ -125,6 +172,7 @@ def main():
         "flatgeobuf": [b"\0\3" + file for file in flatgeobuf()],
         "encoded": [bytes([choice, 3]) + file for choice, file in zip((7, 0, 0, 7), encoded())],
         "sqlite": [b"\0" + file for file in databases()],
+        "workbook": list(workbooks()),
         "check": [b"\0" + file for file in databases()],
         "check_mutated": list(choices()),
         "profile": list(choices()),

@@ -73,12 +73,10 @@ use convert::Column;
 use form::SemanticType;
 use litepress_rows::files::{FileExt, retry};
 use litepress_rows::{Affinity, Error, ErrorKind, Result};
-use std::cell::Cell;
 use std::fs::File;
 use std::io::Read;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 /// Target size of a piece in bytes of records. A single record may exceed it.
 const PIECE_BYTES: usize = 8 << 20;
@@ -148,38 +146,6 @@ impl Read for PositionedRead {
         self.at += read as u64;
         Ok(read)
     }
-}
-
-/// Runs a decoder and converts its panics to errors. The decoders of Parquet and Arrow check their input, but a broken file can
-/// still reach code that indexes or unwraps.
-fn guard<T>(decode: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    silence_guarded_panics();
-    let was_guarded = IS_GUARDED.replace(true);
-    let decoded = catch_unwind(AssertUnwindSafe(decode));
-    IS_GUARDED.set(was_guarded);
-    decoded.unwrap_or_else(|panic| {
-        let message = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        Err(format!("the decoder gave up: {}", message.unwrap_or("no reason known")))
-    })
-}
-
-thread_local! {
-    /// A guarded decoder runs on this thread.
-    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Silences guarded panics, which are reported by their error. The previous hook still gets all others. Hooks belong to the whole
-/// process, so the hook is wrapped once and stays.
-fn silence_guarded_panics() {
-    static WRAP: Once = Once::new();
-    WRAP.call_once(|| {
-        let hook = take_hook();
-        set_hook(Box::new(move |panic| {
-            if !IS_GUARDED.get() {
-                hook(panic);
-            }
-        }));
-    });
 }
 
 /// Returns the fields with distinct names, and notes the changes.
@@ -267,32 +233,4 @@ fn plan_column(
     let form = meaning.form(projected.form.as_deref(), projected.affinity, name)?;
     let field = Arc::new(field.as_ref().clone().with_name(name));
     Ok((position, Column::new(field, meaning, form, options.invalid_utf8)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::guard;
-
-    const HELPER: &str = "arrow::tests::a_decoder_gives_up";
-
-    /// Damaged files were refused, as they should be. But beside the error, `thread panicked at` and a backtrace appeared on
-    /// standard error.
-    #[test]
-    fn a_decoder_that_gives_up_says_so_in_its_error_only() {
-        let arguments = ["--exact", HELPER, "--ignored", "--nocapture"];
-        let run = std::process::Command::new(std::env::current_exe().unwrap()).args(arguments).output().unwrap();
-        assert!(run.status.success(), "{run:?}");
-        let told = String::from_utf8_lossy(&run.stderr);
-        assert!(!told.contains("index out of bounds") && told.contains("not a decoder's"), "{told}");
-    }
-
-    #[test]
-    #[ignore = "it is run by the test above"]
-    fn a_decoder_gives_up() {
-        let nothing: [u8; 0] = std::hint::black_box([]);
-        let index = std::hint::black_box(3);
-        let error = guard(|| Ok(nothing[index])).unwrap_err();
-        assert!(error.starts_with("the decoder gave up: index out of bounds"), "{error}");
-        drop(std::panic::catch_unwind(|| panic!("not a decoder's")));
-    }
 }

@@ -6,6 +6,9 @@
 
 #[cfg(test)]
 mod tests;
+mod workbook;
+
+pub use workbook::workbook;
 
 use crate::input::Input;
 use crate::options::{Dialect, Format, InvalidUtf8, Ragged, ReadOptions, StrayQuotes};

@@ -25,6 +25,7 @@ pub mod framing;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod guard;
 pub mod infer;
 pub mod input;
 pub mod json;

@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! workbook.rs   cells of a sheet, by calamine
-//! ods.rs        the number of cells that an .ods unfolds to
+//! limits.rs     what a workbook may hold
+//! ods.rs        the cells that an .ods unfolds to
+//! xls.rs        the cells that an .xls spans, before it is read
 //! cells.rs      cells by column, dates and durations as text
 //! ```
 //!
@@ -21,10 +23,12 @@
 //! All cells of a sheet are held in memory.
 
 mod cells;
+mod limits;
 mod ods;
 #[cfg(test)]
 mod tests;
 mod workbook;
+mod xls;
 
 pub use cells::Sheet;
 pub use workbook::open_sheets;

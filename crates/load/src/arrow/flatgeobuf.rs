@@ -3,7 +3,8 @@
 
 use super::convert::{self, Arrays, Column};
 use super::form::SemanticType;
-use super::{PIECE_BYTES, Positioned, all_columns, describe, guard, plan_columns, with_distinct_names};
+use super::{PIECE_BYTES, Positioned, all_columns, describe, plan_columns, with_distinct_names};
+use crate::guard::guard;
 use crate::options::ReadOptions;
 use crate::reader::{Batch, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_array::ArrayRef;

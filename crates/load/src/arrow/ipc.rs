@@ -10,8 +10,9 @@ use super::form::SemanticType;
 use super::narrow::observe;
 use super::texts::texts_as_bytes;
 use super::{
-    PIECE_BYTES, Positioned, all_columns, describe, geometry, guard, plan_columns, wide_decimals, with_distinct_names,
+    PIECE_BYTES, Positioned, all_columns, describe, geometry, plan_columns, wide_decimals, with_distinct_names,
 };
+use crate::guard::guard;
 use crate::options::ReadOptions;
 use crate::reader::{Batch, DecimalRange, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_array::{Array, ArrayRef, RecordBatch};

@@ -17,10 +17,11 @@ use super::convert::Column;
 use super::form::SemanticType;
 use super::narrow::observe;
 use super::{
-    PIECE_BYTES, Positioned, PositionedRead, all_columns, describe, geometry, guard, plan_columns, wide_decimals,
+    PIECE_BYTES, Positioned, PositionedRead, all_columns, describe, geometry, plan_columns, wide_decimals,
     with_distinct_names,
 };
 use crate::filter::RowFilter;
+use crate::guard::guard;
 use crate::options::ReadOptions;
 use crate::reader::{DecimalRange, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_schema::FieldRef;

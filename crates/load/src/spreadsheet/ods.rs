@@ -1,21 +1,17 @@
-//! Counts the cells that an .ods unfolds to. It writes equal cells and equal rows once, with their number, and whoever reads it has each
-//! of them in memory.
+//! Counts the cells that an .ods unfolds to. It writes equal cells and equal rows once, with their number, and calamine has each of them in
+//! memory.
 //!
 //! ```text
 //! <table:table-row table:number-rows-repeated="1000000">           16,000,000,000 cells in 200 bytes
 //!   <table:table-cell table:number-columns-repeated="16000" office:value="1" .../>
 //! ```
 
-use super::workbook::{MOST_BYTES, MOST_COLUMNS, MOST_ROWS};
-use litepress_rows::grouped;
+use super::limits::{MOST_COLUMNS, MOST_ROWS, Refusal, refuse_beyond};
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 use std::borrow::Cow;
 use std::io::BufRead;
-
-/// The most cells of a workbook, empty ones between others included. Each takes some fifty bytes.
-const MOST_CELLS: u64 = 1 << 25;
 
 /// Counts the cells of `content.xml`, and the bytes of their texts.
 ///
@@ -24,34 +20,29 @@ const MOST_CELLS: u64 = 1 << 25;
 pub(super) fn refuse_many_cells(content: impl BufRead) -> Result<(), Refusal> {
     let mut reader = Reader::from_reader(content);
     let config = reader.config_mut();
-    (config.check_end_names, config.expand_empty_elements) = (false, true);
-    let (mut count, mut buffer) = (Count::default(), Vec::new());
+    config.expand_empty_elements = true;
+    let (mut count, mut buffer, mut depth) = (Count::default(), Vec::new(), 0_u64);
     loop {
         buffer.clear();
-        match reader.read_event_into(&mut buffer).map_err(damaged)? {
-            Event::Start(element) => count.begin(&element)?,
+        match reader.read_event_into(&mut buffer).map_err(Refusal::damaged)? {
+            Event::Start(element) => {
+                depth += 1;
+                count.begin(&element)?;
+            }
             Event::Text(text) => count.add_text(text.len()),
             Event::CData(text) => count.add_text(text.len()),
             // A character, mostly.
             Event::GeneralRef(_) => count.add_text(size_of::<char>()),
-            Event::End(element) => count.end(element.name().0)?,
+            Event::End(element) => {
+                depth -= 1;
+                count.end(element.name().0)?;
+            }
+            // Its reader would wait for the end of a sheet for ever.
+            Event::Eof if depth > 0 => return Err(Refusal::damaged("an element does not end")),
             Event::Eof => return Ok(()),
             _ => {}
         }
     }
-}
-
-/// Why the cells of a workbook are not read.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
-    /// They do not fit.
-    TooMany(String),
-    /// They cannot be read.
-    Damaged(String),
-}
-
-fn damaged(error: impl std::fmt::Display) -> Refusal {
-    Refusal::Damaged(error.to_string())
 }
 
 /// The cells so far.
@@ -109,11 +100,11 @@ impl Count {
                 let repeats = attribute(element, "table:number-rows-repeated")?.map_or(Ok(1), number)?.min(left);
                 self.sheet.all_rows += repeats;
                 if self.row.replace(RowCount { repeats, ..RowCount::default() }).is_some() {
-                    return Err(damaged("a row stands in a row"));
+                    return Err(Refusal::damaged("a row stands in a row"));
                 }
             }
             "table:table-cell" | "table:covered-table-cell" if self.cell.replace(cell(element)?).is_some() => {
-                return Err(damaged("a cell stands in a cell"));
+                return Err(Refusal::damaged("a cell stands in a cell"));
             }
             _ => {}
         }
@@ -163,16 +154,7 @@ impl Count {
                 sheet.rows += std::mem::take(&mut sheet.empty_rows) + row.repeats;
             }
         }
-        let cells = self.cells_of_rows.max(self.cells + self.sheet.cells());
-        if cells > MOST_CELLS {
-            let message = format!("with all repetitions, it has more than {} cells", grouped(MOST_CELLS));
-            return Err(Refusal::TooMany(message));
-        }
-        if self.text_bytes > MOST_BYTES {
-            let message = format!("with all repetitions, its texts are larger than {} bytes", grouped(MOST_BYTES));
-            return Err(Refusal::TooMany(message));
-        }
-        Ok(())
+        refuse_beyond(self.cells_of_rows.max(self.cells + self.sheet.cells()), self.text_bytes)
     }
 
     fn end_sheet(&mut self) {
@@ -197,7 +179,7 @@ fn cell(element: &BytesStart<'_>) -> Result<CellCount, Refusal> {
     let mut cell = CellCount { repeats: 1, ..CellCount::default() };
     let (mut is_text, mut is_stated, mut is_error) = (false, false, false);
     for attribute in element.attributes().with_checks(false) {
-        let attribute = attribute.map_err(damaged)?;
+        let attribute = attribute.map_err(Refusal::damaged)?;
         match attribute.key.0 {
             "table:number-columns-repeated" => cell.repeats = number(attribute.value)?,
             "office:value" | "office:boolean-value" => is_stated = true,
@@ -224,7 +206,7 @@ fn cell(element: &BytesStart<'_>) -> Result<CellCount, Refusal> {
 fn attribute<'e>(element: &'e BytesStart<'_>, name: &str) -> Result<Option<Cow<'e, str>>, Refusal> {
     let mut attributes = element.attributes();
     for attribute in attributes.with_checks(false) {
-        let attribute = attribute.map_err(damaged)?;
+        let attribute = attribute.map_err(Refusal::damaged)?;
         if attribute.key.0 == name {
             return Ok(Some(attribute.value));
         }
@@ -233,7 +215,7 @@ fn attribute<'e>(element: &'e BytesStart<'_>, name: &str) -> Result<Option<Cow<'
 }
 
 fn number(text: impl AsRef<str>) -> Result<u64, Refusal> {
-    unescape(text.as_ref()).map_err(damaged)?.parse().map_err(damaged)
+    unescape(text.as_ref()).map_err(Refusal::damaged)?.parse().map_err(Refusal::damaged)
 }
 
 #[cfg(test)]
@@ -296,6 +278,8 @@ mod tests {
         ));
         assert!(matches!(of("<table:table-row table:number-rows-repeated='x'/>"), Err(Refusal::Damaged(_))));
         assert_eq!(of("<table:table-row table:number-rows-repeated='&#49;'/>"), Ok(()));
+        let unended = "<a><table:table table:name='t'>".as_bytes();
+        assert!(matches!(refuse_many_cells(unended), Err(Refusal::Damaged(_))));
         // Else what follows would be counted for the row within.
         assert!(matches!(of(&row(9, &row(1, ""))), Err(Refusal::Damaged(_))));
         assert!(matches!(of(&row(9, &cell(1, "", &cell(1, "", "")))), Err(Refusal::Damaged(_))));

@@ -1,7 +1,9 @@
 //! Opens workbooks and reads their cells.
 
 use super::cells::{Cell, Sheet, SheetCells};
-use super::ods::{Refusal, refuse_many_cells};
+use super::limits::{MOST_BYTES, MOST_COLUMNS, MOST_ROWS, Refusal};
+use super::{ods, xls};
+use crate::guard::guard;
 use crate::input::Input;
 use crate::options::ReadOptions;
 use calamine::{Data, DataRef, ExcelDateTime, Ods, Reader as _, Sheets, Xls, Xlsb, Xlsx};
@@ -9,13 +11,6 @@ use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
-
-/// Rows and columns of a sheet, as Excel and LibreOffice have them.
-pub(super) const MOST_ROWS: u32 = 1 << 20;
-pub(super) const MOST_COLUMNS: u32 = 1 << 14;
-
-/// The most bytes of the members of a workbook that are in memory as a whole: the texts of its cells, or all its sheets.
-pub(super) const MOST_BYTES: u64 = 1 << 30;
 
 /// A workbook of any format.
 type Workbook = Sheets<BufReader<File>>;
@@ -38,7 +33,8 @@ pub fn open_sheets(input: &Input, wanted: &[String], options: &ReadOptions) -> R
     }
     let (mut full, mut empty) = (Vec::new(), Vec::new());
     for name in known.iter().filter(|name| wanted.is_empty() || is_wanted(name)) {
-        let cells = cells_of(&mut workbook, name, &input.name)?;
+        let cells = guard(|| Ok(cells_of(&mut workbook, name, &input.name)));
+        let cells = cells.map_err(|why| damaged(&input.name.join(name), &why))??;
         if cells.is_empty() { empty.push(name.as_str()) } else { full.push((name, cells)) }
     }
     if full.is_empty() {
@@ -63,21 +59,26 @@ fn open(input: &Input) -> Result<Workbook> {
     let is_compound = file.read_exact(&mut head).is_ok() && head == *b"\xD0\xCF\x11\xE0";
     let unreadable = |error: std::io::Error| Error::io("read", &input.name, error);
     file.rewind().map_err(unreadable)?;
-    let opened: std::result::Result<Workbook, calamine::Error> = if is_compound {
-        Xls::new(file).map(Sheets::Xls).map_err(Into::into)
+    let kind = if is_compound {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(unreadable)?;
+        xls::refuse_many_cells(&bytes).map_err(|refusal| refused(refusal, &input.name))?;
+        Kind::Xls
     } else {
         let mut archive = zip::ZipArchive::new(&mut file).map_err(|error| damaged(&input.name, &error.to_string()))?;
         refuse_large_texts(&mut archive, &input.name, MOST_BYTES)?;
         refuse_repetitions(&mut archive, &input.name)?;
-        let (is_xlsb, is_ods) =
-            (archive.index_for_name("xl/workbook.bin").is_some(), archive.index_for_name("xl/workbook.xml").is_none());
-        file.rewind().map_err(unreadable)?;
-        match (is_xlsb, is_ods) {
-            (true, _) => Xlsb::new(file).map(Sheets::Xlsb).map_err(Into::into),
-            (_, true) => Ods::new(file).map(Sheets::Ods).map_err(Into::into),
-            _ => Xlsx::new(file).map(Sheets::Xlsx).map_err(Into::into),
+        let has = |name| archive.index_for_name(name).is_some();
+        if has("xl/workbook.bin") {
+            Kind::Xlsb
+        } else if has("xl/workbook.xml") {
+            Kind::Xlsx
+        } else {
+            Kind::Ods
         }
     };
+    file.rewind().map_err(unreadable)?;
+    let opened = guard(|| Ok(read_as(kind, file))).map_err(|why| damaged(&input.name, &why))?;
     opened.map_err(|error| match error.to_string() {
         text if text.to_ascii_lowercase().contains("password") => {
             Error::new(ErrorKind::Data, "the workbook is protected by a password")
@@ -85,6 +86,22 @@ fn open(input: &Input) -> Result<Workbook> {
                 .advise("save it without a password")
         }
         text => damaged(&input.name, &text),
+    })
+}
+
+enum Kind {
+    Xls,
+    Xlsx,
+    Xlsb,
+    Ods,
+}
+
+fn read_as(kind: Kind, file: BufReader<File>) -> std::result::Result<Workbook, calamine::Error> {
+    Ok(match kind {
+        Kind::Xls => Sheets::Xls(Xls::new(file)?),
+        Kind::Xlsx => Sheets::Xlsx(Xlsx::new(file)?),
+        Kind::Xlsb => Sheets::Xlsb(Xlsb::new(file)?),
+        Kind::Ods => Sheets::Ods(Ods::new(file)?),
     })
 }
 
@@ -113,12 +130,16 @@ fn refuse_large_texts<R: Read + Seek>(archive: &mut zip::ZipArchive<R>, name: &P
 fn refuse_repetitions<R: Read + Seek>(archive: &mut zip::ZipArchive<R>, name: &Path) -> Result<()> {
     let Some(content) = archive.index_for_name("content.xml") else { return Ok(()) };
     let content = archive.by_index(content).map_err(|error| damaged(name, &error.to_string()))?;
-    refuse_many_cells(BufReader::new(content)).map_err(|refusal| match refusal {
+    ods::refuse_many_cells(BufReader::new(content)).map_err(|refusal| refused(refusal, name))
+}
+
+fn refused(refusal: Refusal, name: &Path) -> Error {
+    match refusal {
         Refusal::Damaged(why) => damaged(name, &why),
         Refusal::TooMany(why) => Error::new(ErrorKind::Limit, format!("the workbook does not fit in memory: {why}"))
             .in_file(name)
             .advise("export its sheets as CSV"),
-    })
+    }
 }
 
 fn damaged(name: &Path, why: &str) -> Error {

@@ -1,6 +1,7 @@
 //! Reads the metadata of Parquet files, with the mistakes that some writers make.
 
-use crate::arrow::{Positioned, depth, guard};
+use crate::arrow::{Positioned, depth};
+use crate::guard::guard;
 use litepress_rows::{Error, Result};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::file::metadata::{FileMetaData, PageIndexPolicy, ParquetMetaData, ParquetStatisticsPolicy};

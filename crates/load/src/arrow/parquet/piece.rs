@@ -2,7 +2,7 @@
 
 use super::{Plan, Projection};
 use crate::arrow::convert::{self, Arrays, Column};
-use crate::arrow::guard;
+use crate::guard::guard;
 use crate::reader::{Batch, Piece};
 use arrow_array::RecordBatch;
 use litepress_rows::{Error, Result};

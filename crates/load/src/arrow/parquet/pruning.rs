@@ -3,8 +3,8 @@
 use super::Plan;
 use crate::arrow::convert::Column;
 use crate::arrow::form::{SemanticType, StorageForm};
-use crate::arrow::guard;
 use crate::filter::{Comparison, RowFilter};
+use crate::guard::guard;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use litepress_format::value::Value;

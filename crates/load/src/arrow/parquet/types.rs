@@ -1,8 +1,9 @@
 //! The types as which columns are decoded.
 
+use crate::arrow::convert;
 use crate::arrow::form::SemanticType;
 use crate::arrow::texts::texts_as_bytes;
-use crate::arrow::{convert, guard};
+use crate::guard::guard;
 use arrow_schema::{DataType, FieldRef, Schema};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::{ConvertedType, Encoding, LogicalType, Type as Physical};
