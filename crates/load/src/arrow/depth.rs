@@ -1,10 +1,10 @@
-//! Limits the nesting of a Parquet file's schema, before a decoder sees it.
+//! Limits the nesting of a Parquet file's schema, before a decoder sees it, and reads the headers of pages.
 //!
 //! The decoder builds the schema's tree recursively, and all code that walks the tree recurses, too. A file of some kilobytes can
 //! nest its schema some thousand levels deep, which would overflow the stack, and a stack overflow cannot be caught. So this
 //! module scans the metadata first: Thrift in the compact protocol. For Arrow IPC, the check of FlatBuffers refuses such schemas.
 //!
-//! It also refuses lists of booleans, which no field of the metadata is. The decoder takes no byte for such an item as it skips a list,
+//! It also refuses lists of booleans, which no field of the metadata or of a header is. The decoder takes no byte for such an item as it skips a list,
 //! so that a few bytes kept it busy for two thousand million items.
 
 /// Maximum depth of groups in a Parquet schema, equal to that of Arrow schemas.
@@ -39,6 +39,49 @@ pub(super) fn refuse_deep_schema(metadata: &[u8]) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// What the header of a page (`PageHeader`) says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct PageHeader {
+    /// Bytes of the header itself.
+    pub header_bytes: usize,
+    /// Bytes of the page in the file.
+    pub bytes: u64,
+    /// Its bytes once they are unpacked.
+    pub uncompressed_bytes: u64,
+    /// Number of values, if it is a dictionary.
+    pub dictionary_values: u64,
+}
+
+impl PageHeader {
+    /// Reads the header at the beginning of a page.
+    pub fn read(page: &[u8]) -> Result<Self, &'static str> {
+        /// Field numbers of `PageHeader`, and of `DictionaryPageHeader`.
+        const UNCOMPRESSED_SIZE: i64 = 2;
+        const COMPRESSED_SIZE: i64 = 3;
+        const DICTIONARY: i64 = 7;
+        const NUM_VALUES: i64 = 1;
+        let (mut thrift, mut id, mut header) = (CompactReader { bytes: page }, 0, Self::default());
+        while let Some(kind) = thrift.field(&mut id)? {
+            match (id, kind) {
+                (UNCOMPRESSED_SIZE, kind::I32) => header.uncompressed_bytes = thrift.size()?,
+                (COMPRESSED_SIZE, kind::I32) => header.bytes = thrift.size()?,
+                (DICTIONARY, kind::STRUCT) => {
+                    let mut id = 0;
+                    while let Some(kind) = thrift.field(&mut id)? {
+                        match (id, kind) {
+                            (NUM_VALUES, kind::I32) => header.dictionary_values = thrift.size()?,
+                            _ => thrift.skip(kind, 1)?,
+                        }
+                    }
+                }
+                _ => thrift.skip(kind, 0)?,
+            }
+        }
+        header.header_bytes = page.len() - thrift.bytes.len();
+        Ok(header)
+    }
+}
+
 struct CompactReader<'a> {
     bytes: &'a [u8],
 }
@@ -71,6 +114,11 @@ impl CompactReader<'_> {
     fn signed(&mut self) -> Result<i64, &'static str> {
         let zigzag = self.varint()?;
         Ok((zigzag >> 1).cast_signed() ^ -((zigzag & 1).cast_signed()))
+    }
+
+    /// Returns a number that cannot be negative.
+    fn size(&mut self) -> Result<u64, &'static str> {
+        u64::try_from(self.signed()?).map_err(|_| NO_THRIFT)
     }
 
     /// Returns the type of the next field of a struct, and its number in `id`; `None` at the end.
@@ -173,5 +221,30 @@ impl CompactReader<'_> {
             }
         }
         Ok(children)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of 3 kB took 15 GB for a dictionary that said it had two thousand million values, and a list of booleans behind the other
+    /// fields of a header kept the decoder busy.
+    #[test]
+    fn headers_of_pages_are_read() {
+        let header = [0x15, 4, 0x15, 200, 1, 0x15, 100, 0x4C, 0x15, 14, 0x11, 0, 0];
+        let page = [&header[..], b"data"].concat();
+        let read = PageHeader { header_bytes: header.len(), bytes: 50, uncompressed_bytes: 100, dictionary_values: 7 };
+        assert_eq!(PageHeader::read(&page), Ok(read));
+        for end in 0..header.len() {
+            assert_eq!(PageHeader::read(&header[..end]), Err(NO_THRIFT));
+        }
+        assert_eq!(PageHeader::read(&[0x15, 4, 0x15, 3, 0]), Err(NO_THRIFT), "a size below zero");
+        assert_eq!(
+            PageHeader::read(&[0x15, 4, 0x89, 0xF1, 255, 255, 255, 255, 7, 0]),
+            Err(NO_THRIFT),
+            "a list of booleans"
+        );
+        assert!(PageHeader::read(&[0x15, 4, 0x89, 0x23, 1, 2, 0]).is_ok(), "a list of bytes");
     }
 }

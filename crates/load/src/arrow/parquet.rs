@@ -8,6 +8,7 @@
 //! groups by their statistics.
 
 mod metadata;
+mod pages;
 mod piece;
 mod pruning;
 mod statistics;
@@ -27,6 +28,7 @@ use crate::reader::{DecimalRange, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_schema::FieldRef;
 use bytes::Bytes;
 use litepress_rows::Result;
+use pages::CheckedPages;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelector,
@@ -308,7 +310,8 @@ impl Projection {
     fn decoder(&self, file: &Positioned, range: Range, batch_rows: usize) -> Result<ParquetRecordBatchReader, String> {
         let selection = RowSelection::from(vec![RowSelector::skip(range.from), RowSelector::select(range.rows)]);
         let build = || {
-            ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), self.metadata.clone())
+            let pages = CheckedPages::new(file, self.metadata.metadata().row_group(range.group));
+            ParquetRecordBatchReaderBuilder::new_with_metadata(pages, self.metadata.clone())
                 .with_projection(self.mask.clone())
                 .with_row_groups(vec![range.group])
                 .with_row_selection(selection)

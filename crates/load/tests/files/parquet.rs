@@ -326,6 +326,23 @@ fn schemas_that_are_too_deep_are_refused() {
     }
 }
 
+/// A file of 3 kB took 15 GB: the decoder makes room for as many values as a dictionary says.
+#[test]
+fn a_dictionary_has_no_more_values_than_bytes() {
+    let numbers: ArrayRef = Arc::new(arrow_array::Float64Array::from(vec![1.5, 2.5, 3.5, 4.5, 5.5, 5.5]));
+    let batch = RecordBatch::try_from_iter([("n", numbers)]).unwrap();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    let mut file = writer.into_inner().unwrap();
+    assert_eq!(read_bytes(&file, Format::Parquet).unwrap().column(0).len(), 6);
+    // A struct of 5 values, behind the sizes of the page.
+    let dictionary = file.windows(3).position(|window| window == [0x4C, 0x15, 10]).unwrap();
+    file[dictionary + 2] = 126;
+    let error = read_bytes(&file, Format::Parquet).unwrap_err().to_string();
+    assert!(error.contains("n: row group 1 cannot be decoded"), "{error}");
+    assert!(error.contains("a dictionary of 40 bytes says that it has 63 values"), "{error}");
+}
+
 /// With a given schema, the number of expected rows was the file's size, as if each row were one byte. The disk seemed too small
 /// for a database of a petabyte.
 #[test]
