@@ -236,6 +236,13 @@ fn files_that_are_no_workbooks_are_told() {
     archive(&path, &[("xl/workbook.xml", "<nothing")]);
     let error = open(&path, &[], &options).unwrap_err().in_words(&Flags);
     assert!(error.contains("this is not a workbook that can be read"), "{error}");
+    let encrypted =
+        "<manifest:manifest><manifest:file-entry><manifest:encryption-data/></manifest:file-entry></manifest:manifest>";
+    let members = [("META-INF/manifest.xml", encrypted), ("content.xml", "\u{7f}<no text")];
+    let kind = ("mimetype", "application/vnd.oasis.opendocument.spreadsheet");
+    archive(&path, &[kind, members[0], members[1]]);
+    let error = open(&path, &[], &options).unwrap_err().in_words(&Flags);
+    assert!(error.contains("the workbook is protected by a password"), "{error}");
     std::fs::write(&path, b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1").unwrap();
     let error = open(&path, &[], &options).unwrap_err().in_words(&Flags);
     assert!(error.contains("this is not a workbook that can be read"), "{error}");

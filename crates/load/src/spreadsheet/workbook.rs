@@ -12,6 +12,9 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
+/// Bytes of the list of members that are searched for signs of encryption.
+const MOST_MANIFEST_BYTES: u64 = 1 << 20;
+
 /// A workbook of any format.
 type Workbook = Sheets<BufReader<File>>;
 
@@ -80,15 +83,12 @@ fn open(input: &Input) -> Result<Workbook> {
     file.rewind().map_err(unreadable)?;
     let opened = guard(|| Ok(read_as(kind, file))).map_err(|why| damaged(&input.name, &why))?;
     opened.map_err(|error| match error.to_string() {
-        text if text.to_ascii_lowercase().contains("password") => {
-            Error::new(ErrorKind::Data, "the workbook is protected by a password")
-                .in_file(&input.name)
-                .advise("save it without a password")
-        }
+        text if text.to_ascii_lowercase().contains("password") => protected(&input.name),
         text => damaged(&input.name, &text),
     })
 }
 
+/// The format of a workbook.
 enum Kind {
     Xls,
     Xlsx,
@@ -129,8 +129,20 @@ fn refuse_large_texts<R: Read + Seek>(archive: &mut zip::ZipArchive<R>, name: &P
 /// Fails if the cells of an .ods do not fit in memory, all those that it says once included.
 fn refuse_repetitions<R: Read + Seek>(archive: &mut zip::ZipArchive<R>, name: &Path) -> Result<()> {
     let Some(content) = archive.index_for_name("content.xml") else { return Ok(()) };
+    if let Ok(manifest) = archive.by_name("META-INF/manifest.xml") {
+        let mut text = Vec::new();
+        let read = manifest.take(MOST_MANIFEST_BYTES).read_to_end(&mut text);
+        if read.is_ok() && memchr::memmem::find(&text, b"manifest:encryption-data").is_some() {
+            return Err(protected(name));
+        }
+    }
     let content = archive.by_index(content).map_err(|error| damaged(name, &error.to_string()))?;
     ods::refuse_many_cells(BufReader::new(content)).map_err(|refusal| refused(refusal, name))
+}
+
+fn protected(name: &Path) -> Error {
+    let error = Error::new(ErrorKind::Data, "the workbook is protected by a password");
+    error.in_file(name).advise("save it without a password")
 }
 
 fn refused(refusal: Refusal, name: &Path) -> Error {
