@@ -6,7 +6,7 @@
 //! get_bytes(at, len)    data behind a header that was seen, or a whole page, whose place the file states
 //! ```
 
-use super::{Positioned, PositionedRead};
+use super::Positioned;
 use crate::arrow::depth::PageHeader;
 use bytes::Bytes;
 use litepress_rows::sync::{Mutex, lock};
@@ -15,7 +15,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 use std::collections::HashSet;
-use std::io::BufReader;
+use std::io::Cursor;
 use std::ops::Range;
 
 /// Bytes of a header that are read first. Most have a hundred.
@@ -41,8 +41,8 @@ impl CheckedPages {
         Self { file: file.clone(), uncompressed: uncompressed.collect(), data: Mutex::default() }
     }
 
-    /// Reads the header at a position, and notes where its data begin.
-    fn look(&self, at: u64) -> Result<()> {
+    /// Reads the header at a position, and notes where its data begin. Returns its bytes, and some behind them.
+    fn look(&self, at: u64) -> Result<Vec<u8>> {
         let left = usize::try_from(self.file.len.saturating_sub(at)).unwrap_or(usize::MAX);
         let mut most = HEADER_BYTES;
         loop {
@@ -50,7 +50,7 @@ impl CheckedPages {
             match self.check(at, &bytes) {
                 Ok(header_bytes) => {
                     lock(&self.data).insert(at + header_bytes as u64);
-                    return Ok(());
+                    return Ok(bytes);
                 }
                 Err(error) if most >= left => return Err(error),
                 // It may be longer: statistics hold values.
@@ -80,14 +80,12 @@ impl Length for CheckedPages {
 }
 
 impl ChunkReader for CheckedPages {
-    type T = BufReader<PositionedRead>;
+    type T = Cursor<Vec<u8>>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        // The decoder opens the data behind a header that it has, too, and does not read them so.
-        if !lock(&self.data).contains(&start) {
-            self.look(start)?;
-        }
-        self.file.get_read(start)
+        // The decoder opens the data behind a header that it has, too, and reads nothing from there.
+        let has_header = lock(&self.data).contains(&start);
+        if has_header { Ok(Cursor::default()) } else { self.look(start).map(Cursor::new) }
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
