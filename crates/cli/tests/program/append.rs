@@ -263,6 +263,7 @@ fn a_table_that_exists_is_as_the_options_say() {
         "--primary-key t.a --not-null b,a --unique b,c --unique a",
         "--index b --index b,d --index a --type c=varchar(9) --foreign-key d=p.id",
         "--fts b,c",
+        "--fts c --fts-tokenizer unicode61 --fts-content table",
         "--type w.a=TEXT --index w.b --primary-key w.a",
     ] {
         room.query("t.db", "DELETE FROM t");
@@ -283,6 +284,15 @@ fn a_table_that_exists_is_as_the_options_say() {
         let ended = room.run(&format!("load t.db t.csv --append --table t {refused}"));
         let told = format!("table t: {refused} has no effect: the table exists, and is defined otherwise");
         assert!(ended.code == Some(2) && ended.err.contains(&told), "{refused}: {}", ended.err);
+    }
+    for (refused, told) in [
+        ("--fts-tokenizer porter", "--fts-tokenizer porter has no effect: no table has a full-text index"),
+        ("--fts-content own", "--fts-content has no effect: no table has a full-text index"),
+        ("--fts b --fts-tokenizer porter", "table t: --fts-tokenizer porter has no effect: the table exists"),
+        ("--fts b --fts-content own", "table t: --fts-content has no effect: the table exists"),
+    ] {
+        let ended = room.run(&format!("load t.db t.csv --append --table t {refused}"));
+        assert!(ended.code == Some(2) && ended.err.contains(told), "{refused}: {}", ended.err);
     }
     room.write("w.csv", "a,b\n1,y\n");
     room.done("load t.db w.csv --append --table w --primary-key b,a --strict --without-rowid --type b=text");

@@ -93,7 +93,8 @@ impl LoadRequest {
         let count = groups.iter().filter(|group| exists(group)).count();
         let tables = groups[..count].iter().filter_map(|group| existing.schema.table(&group.name));
         let disagreements = |table| schema::disagreements(&existing.schema, table, &self.options);
-        let mistakes: Vec<Error> = tables.flat_map(disagreements).collect();
+        let mut mistakes: Vec<Error> = tables.flat_map(disagreements).collect();
+        mistakes.extend(schema::unused_full_text_options(&self.options));
         if !mistakes.is_empty() {
             return Err(Error::all_of(mistakes));
         }

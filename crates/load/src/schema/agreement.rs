@@ -1,10 +1,10 @@
 //! Holds the options that define tables against a table that exists. It keeps its definition, so an option that says anything else would
 //! have no effect.
 
-use super::ddl::full_text;
+use super::ddl::{FtsContent, full_text};
 use super::pattern::{is_name, value_of};
 use super::{TableOptions, type_of_word};
-use litepress_rows::schema::Index;
+use litepress_rows::schema::{Index, SchemaObject};
 use litepress_rows::{Error, ErrorKind, Hint, Message, OptionName, Schema, Table, message};
 
 /// Returns an error for each option that says what a table of the schema is not. Options for columns of other tables are none of its
@@ -55,12 +55,37 @@ impl Agreement<'_> {
                 });
             }
         }
+        if options.full_text.iter().any(|names| self.columns(names).is_some()) {
+            self.hold_full_text(options);
+        }
         for (child, parent) in &options.foreign_keys {
             let columns = self.columns(std::slice::from_ref(child));
             let refers = || table.foreign_keys.iter().any(|key| Some(&key.columns) == columns.as_ref());
             self.hold(columns.is_some(), OptionName::ForeignKey.pair(child, parent), refers);
         }
         self.errors
+    }
+
+    /// Adds an error if the full-text index of the table has another tokenizer, or its texts elsewhere.
+    fn hold_full_text(&mut self, options: &TableOptions) {
+        let name = full_text::table_name(&self.table.name);
+        let is_index = |object: &&SchemaObject| object.kind == "table" && object.name.eq_ignore_ascii_case(&name);
+        let Some(sql) = self.schema.objects.iter().find(is_index).and_then(|object| object.sql.as_deref()) else {
+            return;
+        };
+        let value = |option| full_text::option_value(sql, option);
+        if let Some(tokenizer) = &options.tokenizer {
+            let of_index = value("tokenize").unwrap_or_else(|| "unicode61".to_owned());
+            let is_so = || of_index.split_whitespace().eq(tokenizer.split_whitespace());
+            self.hold(true, OptionName::FtsTokenizer.word(tokenizer.clone()), is_so);
+        }
+        if let Some(content) = options.text_content {
+            let table = &self.table.name;
+            self.hold(true, OptionName::FtsContent.alone(), || match content {
+                FtsContent::Table => value("content").is_some_and(|of| of.eq_ignore_ascii_case(table)),
+                FtsContent::Own => value("content").is_none(),
+            });
+        }
     }
 
     /// Adds an error if an option is given for the table, and the table is not as it says.

@@ -21,17 +21,24 @@ pub(crate) fn table_name(table: &str) -> String {
     format!("{table}_fts")
 }
 
-/// Refuses full-text indexes that cannot be.
-pub(super) fn refuse(drafts: &mut [Draft<'_>], options: &TableOptions, mistakes: &mut Vec<Error>) {
+/// Returns an error for each option of full-text indexes if none is asked for.
+pub(crate) fn unused(options: &TableOptions) -> Vec<Error> {
     let words = [
         options.tokenizer.as_ref().map(|tokenizer| OptionName::FtsTokenizer.word(tokenizer.clone())),
         options.text_content.map(|_| OptionName::FtsContent.alone()),
     ];
-    for option in words.into_iter().flatten().filter(|_| options.full_text.is_empty()) {
-        let given = option.given();
-        let advice = message!["name the columns to index with ", OptionName::Fts.names(["A", "B"])];
-        mistakes.push(usage(message![given, " has no effect: no table has a full-text index"]).advise(advice));
-    }
+    let unused = words.into_iter().flatten().filter(|_| options.full_text.is_empty());
+    unused
+        .map(|option| {
+            let advice = message!["name the columns to index with ", OptionName::Fts.names(["A", "B"])];
+            usage(message![option.given(), " has no effect: no table has a full-text index"]).advise(advice)
+        })
+        .collect()
+}
+
+/// Refuses full-text indexes that cannot be.
+pub(super) fn refuse(drafts: &mut [Draft<'_>], options: &TableOptions, mistakes: &mut Vec<Error>) {
+    mistakes.extend(unused(options));
     let names: Vec<String> = drafts.iter().map(|draft| draft.table.name.clone()).collect();
     for draft in drafts.iter_mut().filter(|draft| !draft.full_text.is_empty()) {
         let mut seen = Vec::new();
@@ -122,4 +129,47 @@ fn rowid_name(draft: &Draft<'_>) -> String {
 /// Returns a text as SQL writes it.
 fn text(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Returns the value of an option in a CREATE VIRTUAL TABLE statement of FTS5: `tokenize = 'porter'`.
+pub(crate) fn option_value(sql: &str, option: &str) -> Option<String> {
+    sql.match_indices('=').find_map(|(at, _)| {
+        let before = sql[..at].trim_end();
+        let begin = before.len().checked_sub(option.len())?;
+        let is_named = before.get(begin..)?.eq_ignore_ascii_case(option);
+        let is_first_word = before[..begin].trim_end().ends_with([',', '(']);
+        (is_named && is_first_word).then(|| unquoted(sql[at + 1..].trim_start()))
+    })
+}
+
+/// Returns the word, or the text in quotes, at the beginning of a text.
+fn unquoted(sql: &str) -> String {
+    let mut letters = sql.chars().peekable();
+    let Some(quote) = letters.next_if(|letter| matches!(letter, '\'' | '"' | '`')) else {
+        return letters.take_while(|&letter| letter.is_alphanumeric() || letter == '_').collect();
+    };
+    let mut text = String::new();
+    while let Some(letter) = letters.next() {
+        if letter == quote && letters.next_if_eq(&quote).is_none() {
+            break;
+        }
+        text.push(letter);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_full_text_tables_are_read() {
+        let sql =
+            r#"CREATE VIRTUAL TABLE f USING fts5(a, "b=c", Content = t, content_rowid='i''d',tokenize="a 'b' ""c""")"#;
+        let value = |option| option_value(sql, option);
+        assert_eq!(value("content").as_deref(), Some("t"));
+        assert_eq!(value("content_rowid").as_deref(), Some("i'd"));
+        assert_eq!(value("tokenize").as_deref(), Some(r#"a 'b' "c""#));
+        assert_eq!((value("rowid"), value("prefix"), value("b")), (None, None, None));
+    }
 }
