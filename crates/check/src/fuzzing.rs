@@ -99,8 +99,8 @@ pub fn verdicts(data: &[u8]) -> Verdicts {
 /// an application knows.
 pub fn is_left_to_sqlite(line: &str, notes: &[String]) -> bool {
     if let Some((_, collation)) = line.split_once("no such collation sequence: ") {
-        let noted = format!("the collation {} is unknown", collation.trim());
-        return notes.iter().any(|note| note.contains(&noted));
+        let reasons = [&format!("the collation {} is unknown", collation.trim()), "its definition is not valid UTF-8"];
+        return notes.iter().any(|note| reasons.iter().any(|reason| note.contains(reason)));
     }
     ["fts5: checksum mismatch", "malformed inverted index for FTS5"].iter().any(|left| line.starts_with(left))
 }
