@@ -49,7 +49,6 @@ mod array_column;
 mod batches;
 pub mod calendar;
 mod convert;
-mod depth;
 mod flatgeobuf;
 mod form;
 mod geometry;

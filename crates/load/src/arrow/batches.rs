@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 /// Maximum rows of a piece: enough for [`PIECE_BYTES`] if rows are short.
 const PIECE_ROWS: usize = 1 << 18;
 /// Maximum depth of nested types, as for Parquet schemas.
-const MAX_DEPTH: usize = super::depth::MAX_DEPTH;
+pub(super) const MAX_DEPTH: usize = 64;
 /// Rows of a stream that decide whether a column of wide decimals is one of numbers.
 const ROWS_AHEAD: usize = 1 << 20;
 

@@ -12,6 +12,7 @@ mod pages;
 mod piece;
 mod pruning;
 mod statistics;
+mod thrift;
 mod types;
 
 use super::convert::Column;

@@ -39,8 +39,6 @@ fn file_name(path: &Path) -> &str {
 const UNREADABLE: &[(&str, &str)] = &[
     // A dictionary lies outside of its column's bytes in the metadata.
     ("nation.dict-malformed.parquet", "column name: row group 1 cannot be decoded"),
-    // The metadata is not valid Thrift.
-    ("dict-page-offset-zero.parquet", "the file's metadata cannot be read"),
 ];
 
 /// A file too large for a test's memory: a text of two gigabytes.

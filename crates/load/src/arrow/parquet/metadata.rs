@@ -1,26 +1,37 @@
 //! Reads the metadata of Parquet files, with the mistakes that some writers make.
 
-use crate::arrow::{Positioned, depth};
+use super::thrift;
+use crate::arrow::Positioned;
 use crate::guard::guard;
 use litepress_rows::{Error, Result};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
-use parquet::file::metadata::{FileMetaData, PageIndexPolicy, ParquetMetaData, ParquetStatisticsPolicy};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    ColumnChunkMetaData, FileMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader,
+    ParquetStatisticsPolicy,
+};
 use std::fmt::Display;
 use std::sync::Arc;
 
 pub(super) fn load(file: &Positioned) -> Result<ArrowReaderMetadata> {
     refuse_other_files(file)?;
-    let metadata = read_metadata(file)?;
     let unreadable = |why: &dyn Display| file.damaged(format!("the file's metadata cannot be read: {why}"));
-    depth::refuse_deep_schema(&metadata).map_err(|why| unreadable(&why))?;
-    drop(metadata);
-    let options = || ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);
-    let load = |options| guard(|| ArrowReaderMetadata::load(file, options).map_err(|error| error.to_string()));
-    // Both the Arrow schema beside Parquet's own and the statistics are optional, and some writers break them: retry without.
-    let loaded = load(options()).or_else(|first| {
-        load(options().with_skip_arrow_metadata(true)).or_else(|_| load(without_help())).map_err(|_| first)
-    });
-    let loaded = loaded.and_then(with_row_count);
+    let metadata = thrift::known_metadata(&read_metadata(file)?).map_err(|why| unreadable(&why))?;
+    let decode = |options: Option<&ParquetMetaDataOptions>| {
+        guard(|| {
+            let decoded = ParquetMetaDataReader::decode_metadata_with_options(&metadata, options);
+            decoded.and_then(without_mistakes).map_err(|why| why.to_string())
+        })
+    };
+    // The statistics, the lists of pages, and the Arrow schema beside Parquet's own are optional, and some writers break them.
+    let decoded = decode(None).or_else(|first| decode(Some(&without_statistics())).map_err(|_| first));
+    let decoded = decoded.map_err(|why| unreadable(&why))?;
+    let decoded = Arc::new(with_offset_index(&decoded, file).unwrap_or(decoded));
+    let in_arrow =
+        |options| guard(|| ArrowReaderMetadata::try_new(decoded.clone(), options).map_err(|why| why.to_string()));
+    let options = ArrowReaderOptions::new;
+    let loaded =
+        in_arrow(options()).or_else(|first| in_arrow(options().with_skip_arrow_metadata(true)).map_err(|_| first));
     loaded.map_err(|why| unreadable(&why))
 }
 
@@ -38,16 +49,27 @@ fn read_metadata(file: &Positioned) -> Result<Vec<u8>> {
     read(at, len as usize)
 }
 
-/// Returns the metadata with the file's row count set to the sum of its row groups.
+/// Returns the metadata without what some writers get wrong.
 ///
-/// Some writers leave 0 as the file's count (repeated_no_annotation.parquet of parquet-testing). The decoder uses the count as the
-/// maximum size of a batch, and would return no rows.
-fn with_row_count(loaded: ArrowReaderMetadata) -> Result<ArrowReaderMetadata, String> {
-    let metadata = loaded.metadata();
-    let (said, rows) = (metadata.file_metadata(), row_count(metadata));
-    if said.num_rows() == rows {
-        return Ok(loaded);
+/// - The file's row count is 0 (repeated_no_annotation.parquet of parquet-testing). The decoder uses the count as the maximum size of a
+///   batch, and would return no rows. The row groups have it, too.
+/// - A column without a dictionary says that it begins at 0 (dict-page-offset-zero.parquet), where the file's first bytes are.
+fn without_mistakes(metadata: ParquetMetaData) -> Result<ParquetMetaData, ParquetError> {
+    let rows = row_count(&metadata);
+    let has_dictionary = |column: &ColumnChunkMetaData| column.dictionary_page_offset().is_none_or(|at| at > 0);
+    let mut all_columns = metadata.row_groups().iter().flat_map(|group| group.columns());
+    if metadata.file_metadata().num_rows() == rows && all_columns.all(has_dictionary) {
+        return Ok(metadata);
     }
+    let groups = metadata.row_groups().iter().map(|group| {
+        let columns = group.columns().iter().map(|column| match has_dictionary(column) {
+            true => Ok(column.clone()),
+            false => column.clone().into_builder().set_dictionary_page_offset(None).build(),
+        });
+        group.clone().into_builder().set_column_metadata(columns.collect::<Result<_, _>>()?).build()
+    });
+    let groups = groups.collect::<Result<_, _>>()?;
+    let said = metadata.file_metadata();
     let file = FileMetaData::new(
         said.version(),
         rows,
@@ -56,19 +78,33 @@ fn with_row_count(loaded: ArrowReaderMetadata) -> Result<ArrowReaderMetadata, St
         said.schema_descr_ptr(),
         said.column_orders().cloned(),
     );
-    let metadata = ParquetMetaData::new(file, metadata.row_groups().to_vec());
-    let options = ArrowReaderOptions::new().with_schema(loaded.schema().clone());
-    guard(|| ArrowReaderMetadata::try_new(Arc::new(metadata), options).map_err(|error| error.to_string()))
+    Ok(ParquetMetaData::new(file, groups))
+}
+
+/// Returns the metadata with the lists of pages, if the file has them and they are as Parquet has them.
+fn with_offset_index(metadata: &ParquetMetaData, file: &Positioned) -> Option<ParquetMetaData> {
+    let columns = metadata.row_groups().iter().flat_map(|group| group.columns());
+    let mut ranges = columns.filter_map(|column| column.offset_index_range()).peekable();
+    ranges.peek()?;
+    for range in ranges {
+        let index = file.read(range.start, usize::try_from(range.end - range.start).ok()?).ok()?;
+        thrift::refuse_offset_index(&index).ok()?;
+    }
+    let read = || {
+        let mut reader = ParquetMetaDataReader::new_with_metadata(metadata.clone())
+            .with_offset_index_policy(PageIndexPolicy::Optional);
+        reader.read_page_indexes(file).and_then(|()| reader.finish()).map_err(|why| why.to_string())
+    };
+    guard(read).ok()
 }
 
 pub(super) fn row_count(metadata: &ParquetMetaData) -> i64 {
     metadata.row_groups().iter().fold(0, |rows, group| rows.saturating_add(group.num_rows().max(0)))
 }
 
-/// Returns options that read only the essential metadata: no page index, no statistics, no Arrow schema.
-fn without_help() -> ArrowReaderOptions {
-    ArrowReaderOptions::new()
-        .with_skip_arrow_metadata(true)
+/// Returns options that read only the essential metadata.
+fn without_statistics() -> ParquetMetaDataOptions {
+    ParquetMetaDataOptions::new()
         .with_encoding_stats_policy(ParquetStatisticsPolicy::SkipAll)
         .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
         .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll)
@@ -89,5 +125,37 @@ fn refuse_other_files(file: &Positioned) -> Result<()> {
             .damaged("the file begins as Parquet and does not end as it: it is truncated")
             .advise("copy or write it again")),
         _ => Err(file.damaged("this is not a Parquet file: it does not end with PAR1")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::Input;
+    use crate::options::ReadOptions;
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    use parquet::arrow::ArrowWriter;
+
+    /// A list of pages helps to skip them. One that is not as Parquet has it kept the decoder busy, and is left out.
+    #[test]
+    fn lists_of_pages_are_read_if_they_are_sound() {
+        let column: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1000));
+        let batch = RecordBatch::try_from_iter([("a", column)]).unwrap();
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        let mut file = writer.into_inner().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.parquet");
+        let load_file = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            load(&Positioned::new(&Input::from_path(&path, &ReadOptions::default()).unwrap()).unwrap()).unwrap()
+        };
+        let sound = load_file(&file);
+        assert!(sound.metadata().page_index().is_some());
+        let range = sound.metadata().row_group(0).column(0).offset_index_range().unwrap();
+        file[usize::try_from(range.start).unwrap()] += 0x10;
+        let broken = load_file(&file);
+        assert!(broken.metadata().page_index().is_none());
+        assert_eq!((broken.schema(), row_count(broken.metadata())), (sound.schema(), 1000));
     }
 }

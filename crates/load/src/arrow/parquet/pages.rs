@@ -1,5 +1,5 @@
 //! The pages of a row group: headers are looked at before the decoder sees them. It makes room for as many values as a dictionary says
-//! that it has, so that a file of 3 kB took 15 GB, and it skips lists of any length (`depth.rs`).
+//! that it has, so that a file of 3 kB took 15 GB, and it skips lists of any length (`thrift.rs`).
 //!
 //! ```text
 //! get_read(at)          a header begins at `at`, or the data behind one that was seen
@@ -7,7 +7,7 @@
 //! ```
 
 use super::Positioned;
-use crate::arrow::depth::PageHeader;
+use super::thrift::PageHeader;
 use bytes::Bytes;
 use litepress_rows::sync::{Mutex, lock};
 use parquet::basic::Compression;
