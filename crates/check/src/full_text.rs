@@ -35,7 +35,8 @@ pub(super) fn check(context: &CheckContext<'_>, sqlite: &Connection, name: &str)
     };
     match checker.structure() {
         Ok(structure) => {
-            for segment in structure.levels.iter().flat_map(|level| &level.segments) {
+            let segments = structure.levels.iter().flat_map(|level| &level.segments);
+            for segment in segments.filter(|segment| !segment.is_used_up()) {
                 if let Err(found) = checker.segment(segment) {
                     tell(found.within(&format!("segment {}", segment.id)));
                 }

@@ -33,7 +33,7 @@ pub struct Level {
 pub struct Segment {
     /// Its number in ids of `%_data`.
     pub id: u32,
-    /// The first leaf.
+    /// The first leaf; 0 if it is [used up](Self::is_used_up).
     pub first_page: u32,
     /// The last leaf.
     pub last_page: u32,
@@ -54,6 +54,15 @@ pub struct Origin {
     pub tombstones: u64,
     /// Number of rows.
     pub entries: u64,
+}
+
+impl Segment {
+    /// Returns whether a merge has used the segment up: its entries are in the new one, and its leaves, which are there until the merge
+    /// ends, do not count.
+    #[must_use]
+    pub const fn is_used_up(&self) -> bool {
+        self.first_page == 0
+    }
 }
 
 impl Structure {

@@ -462,6 +462,34 @@ fn boxes_of_r_trees_are_packed() {
     }
 }
 
+/// While SQLite merges segments step by step, those that it has used up have pages 0 to 0. Such an index was called damaged.
+#[test]
+fn segments_that_a_merge_has_used_up_are_left_out() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("0.db");
+    let sqlite = Connection::open(&path).unwrap();
+    sqlite.execute_batch("CREATE VIRTUAL TABLE f USING fts5(a); INSERT INTO f(f, rank) VALUES ('pgsz', 64)").unwrap();
+    for (rowid, text) in [
+        (1, "w18 w14 w10 w17 w27"),
+        (2, "w29 w16 w6 w1 w18 w27 w5 w7 w12 w8 w10 w9 w9 w7 w0 w9 w6 w9 w22 w17"),
+        (3, "w14 w20 w23 w12 w21 w11 w10 w29 w5 w1 w12 w15 w22 w27 w24 w28 w9 w12 w17 w21"),
+        (4, "w23 w24 w22 w27 w17 w1 w2 w5 w24 w9 w7 w4 w9 w24 w4 w9 w29 w5 w24 w19"),
+    ] {
+        sqlite.execute("INSERT INTO f(rowid, a) VALUES (?1, ?2)", (rowid, text)).unwrap();
+    }
+    for _ in 0..2 {
+        sqlite.execute("INSERT INTO f(f, rank) VALUES ('merge', 1)", []).unwrap();
+    }
+    let target = folder.path().join("all.db");
+    merge(&*target, [&path], &MergeOptions::default()).unwrap();
+    let merged = Connection::open(&target).unwrap();
+    merged.execute_batch("INSERT INTO f(f) VALUES ('integrity-check')").unwrap();
+    for (word, rows) in [("w18", "1 2"), ("w27", "1 2 3 4"), ("w19", "4")] {
+        let found = format!("SELECT group_concat(rowid, ' ') FROM (SELECT rowid FROM f('{word}') ORDER BY rowid)");
+        assert_eq!(text(&merged, &found), rows);
+    }
+}
+
 /// SQLite tokenized all texts once more, on one core. Segments are joined now, also of indexes with deleted and changed rows.
 #[test]
 #[expect(clippy::too_many_lines, reason = "one step after another")]

@@ -117,6 +117,7 @@ impl TextIndex<'_> {
         let structure = self.block(&connection, STRUCTURE_ID).map_err(|error| shard.failure(error))?;
         let structure = Structure::decode(&structure).map_err(|error| self.damaged(survey, &error))?;
         let segments = structure.levels.iter().flat_map(|level| level.segments.iter().rev());
+        let segments = segments.filter(|segment| !segment.is_used_up());
         let mut segments: Vec<Terms> = segments.map(|segment| Terms::new(*segment, self.has_positions)).collect();
         let mut next = |terms: &mut Terms| -> Result<()> {
             while terms.waiting.is_empty() && terms.page <= terms.segment.last_page {

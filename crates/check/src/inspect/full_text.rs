@@ -125,7 +125,10 @@ fn describe_structure(structure: &Structure) -> String {
     for (number, level) in structure.levels.iter().enumerate() {
         for segment in &level.segments {
             write!(text, "  level {number}: segment {}, ", segment.id).expect(TAKES_ALL);
-            write!(text, "leaves {} to {}", segment.first_page, segment.last_page).expect(TAKES_ALL);
+            match segment.is_used_up() {
+                true => text.push_str("used up by a merge"),
+                false => write!(text, "leaves {} to {}", segment.first_page, segment.last_page).expect(TAKES_ALL),
+            }
             if structure.has_origins {
                 let origin = segment.origin;
                 write!(text, ", {} rows, {} of them deleted", origin.entries, origin.tombstones).expect(TAKES_ALL);
