@@ -10,6 +10,7 @@ use litepress_conformance::oracle::{
 use proptest::prelude::*;
 use proptest::sample::select;
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -485,6 +486,27 @@ fn rows_that_are_older_than_a_column_keep_its_value_without_rowid() {
     let (ours, theirs) = (open(&copy), open(&path));
     assert_eq!(texts(&theirs, "SELECT b FROM t ORDER BY id"), ["1.10", "1.1"]);
     assert_same_rows(&ours, &theirs, "SELECT * FROM t ORDER BY id", "without rowid");
+}
+
+/// SQLite takes DESC for ASC in schema formats below 4. The indexes of the copy were in descending order, and rows were missing from them.
+#[test]
+fn old_schema_formats_keep_their_rowids() {
+    let folder = Folder::new();
+    let path = folder.join("t.db");
+    let sqlite = open(&path);
+    sqlite.set_db_config(DbConfig::SQLITE_DBCONFIG_LEGACY_FILE_FORMAT, true).unwrap();
+    let sql = "CREATE TABLE t(id INTEGER PRIMARY KEY, a); CREATE INDEX d ON t(a DESC);
+        INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)";
+    sqlite.execute_batch(sql).unwrap();
+    drop(sqlite);
+    let error = refused(&path, &quick().without_rowid("t")).to_string();
+    assert!(error.contains("the schema format of the database is 1") && error.contains("VACUUM"), "{error}");
+    compact(&path, None, &quick()).unwrap();
+    open(&path).execute_batch("VACUUM").unwrap();
+    compact(&path, None, &quick().without_rowid("t")).unwrap();
+    let sqlite = open(&path);
+    assert_eq!(texts(&sqlite, "SELECT '' || id FROM t INDEXED BY d WHERE a > 10 ORDER BY a DESC"), ["3", "2"]);
+    assert_eq!(texts(&sqlite, "PRAGMA integrity_check"), ["ok"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::choice::Choice;
 use super::source::{Object, SourceDatabase};
 use crate::{Error, ErrorKind, Result, Schema};
 use litepress_engine::{CopiedDatabase, CopiedTree};
-use litepress_format::header::TextEncoding;
+use litepress_format::header::{SCHEMA_FORMAT, TextEncoding};
 use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_rows::schema::{Generated, OlderRows, Table};
@@ -43,6 +43,12 @@ impl Conversion {
         let old_sql = object.sql.as_ref().ok_or_else(|| refused(": it has no CREATE TABLE statement".to_owned()))?;
         if source.snapshot.encoding() != TextEncoding::Utf8 {
             return Err(refused(": this needs a database in UTF-8".to_owned()));
+        }
+        // SQLite takes DESC for ASC in old formats, and indexes would be built as they say.
+        let format = source.snapshot.header().schema_format;
+        if format < SCHEMA_FORMAT {
+            let error = refused(format!(": the schema format of the database is {format}, that of an old SQLite"));
+            return Err(error.advise("run VACUUM on it first, which writes the format of today"));
         }
         if let Some(user) = source.objects.iter().find(|other| may_use_rowids(other, name)) {
             return Err(refused(format!(": {} {} names it, and may use its rowids", user.kind, user.name)));
