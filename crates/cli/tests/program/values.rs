@@ -104,3 +104,35 @@ fn texts_with_a_nul_are_what_sqlite_stores_and_counted() {
     assert_eq!(json(&out)["cut_texts"], 0);
     assert_eq!(room.query("t.db", "SELECT typeof(i), hex(i) FROM t"), "text|350036\ntext|37");
 }
+
+/// An old SQLite keeps such texts. Their records were copied, which integrity_check of a new one reports, or it cut them without a word: the
+/// number of rows decided.
+#[test]
+fn texts_with_a_nul_of_old_databases_are_cut_and_counted() {
+    let room = Room::new();
+    let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO t(i) SELECT i FROM n";
+    for definition in ["CREATE TABLE t (i NUMERIC)", "CREATE TABLE t (i NUMERIC, g AS (1) STORED)"] {
+        for (rows, more) in [("3", ""), ("3003", many)] {
+            let old = room.sqlite("old.db");
+            let sql = format!(
+                "DROP TABLE IF EXISTS t; {}; PRAGMA writable_schema = ON;
+                 INSERT INTO t(i) VALUES ('5' || char(0) || '6'), ('7' || char(0)), ('x' || char(0) || '5');
+                 UPDATE sqlite_schema SET sql = replace(sql, 'TEXT', 'NUMERIC')",
+                definition.replace("NUMERIC", "TEXT")
+            );
+            old.execute_batch(&sql).unwrap();
+            drop(old);
+            room.sqlite("old.db").execute_batch(more).unwrap();
+            let _ = std::fs::remove_file(room.path("a.db"));
+            room.query("a.db", definition);
+            for (target, load) in [("t.db", "--overwrite --verify full"), ("a.db", "--append")] {
+                let out = room.done(&format!("load {target} old.db {load} --progress none --json"));
+                assert_eq!(json(&out)["cut_texts"], 2, "{definition}, {load}");
+                let first = room.query(target, "SELECT typeof(i), hex(i) FROM t ORDER BY rowid LIMIT 3");
+                assert_eq!(first, "integer|35\ninteger|37\ntext|780035", "{definition}, {load}");
+                assert_eq!(room.query(target, "SELECT count(*) FROM t"), rows);
+                room.done(&format!("check {target} --full"));
+            }
+        }
+    }
+}

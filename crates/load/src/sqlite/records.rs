@@ -1,8 +1,8 @@
 //! Reads a table's records from its pages, for a table with the same definition.
 //!
 //! Records go to the new table as they are stored: nothing is decoded, and every core reads. A record gets a closer look only if
-//! it holds text that is not UTF-8, is older than a column that was added later, or breaks a rule that SQLite keeps. Such records
-//! are decoded, together with some neighbours, and take the way of all other rows.
+//! it holds text that is not UTF-8 or that SQLite may take for a number, is older than a column that was added later, or breaks a rule that
+//! SQLite keeps. Such records are decoded, together with some neighbours, and take the way of all other rows.
 
 use super::piece::{push_row, settle};
 use super::read_bytes::ReadBytes;
@@ -16,6 +16,7 @@ use litepress_rows::schema::{Generated, value_in_older_rows};
 use litepress_rows::sqlite_value::to_sqlite;
 use litepress_rows::{Affinity, Error, ErrorKind, Part, RecordChunk, Result};
 use litepress_scan::{IndexScan, Moment, ScanPart, TableScan};
+use memchr::memchr;
 use rusqlite::types::{Value as OwnedValue, ValueRef};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -157,7 +158,7 @@ impl Layout {
             let is_wrong = match serial {
                 0 => column.refuses_null,
                 7 => is_nan(value),
-                _ => serial >= 13 && serial % 2 == 1 && !is_utf8(value),
+                _ => serial >= 13 && serial % 2 == 1 && (!is_utf8(value) || column.may_cut(value)),
             };
             if is_wrong {
                 return false;
@@ -193,6 +194,11 @@ impl Layout {
 }
 
 impl Column {
+    /// Returns whether SQLite may take a text up to a NUL for a number. Old releases stored such texts as they are.
+    fn may_cut(&self, text: &[u8]) -> bool {
+        matches!(self.affinity, Affinity::Integer | Affinity::Real | Affinity::Numeric) && memchr(0, text).is_some()
+    }
+
     /// Returns the value in records that end before the column.
     fn value_of_old(&self) -> Option<ValueRef<'_>> {
         let value = self.value_of_old.get_or_init(|| match &self.default {
