@@ -6,7 +6,7 @@ use crate::options::{Options, Sync, Target};
 use crate::pages::Pages;
 use crate::part::{self, PageCopy, Parts, StoredTable};
 use crate::publish::Publication;
-use crate::resources::{check_temp_dir, live_blocks, sort_options, temp_dir, writer_threads};
+use crate::resources::{live_blocks, sort_options, temp_dir, writer_threads};
 use crate::sink::block::BlockPool;
 use crate::sink::writers::Writers;
 use crate::sink::{DiscardSink, FileSink, MemorySink, Sink};
@@ -61,9 +61,6 @@ impl Output {
             return Err(error.advise("write a file, or verify nothing"));
         }
         let temp_dir = temp_dir(target, options);
-        if options.temp_dir.is_some() {
-            check_temp_dir(&temp_dir)?;
-        }
         let publication = match target {
             Target::File(path) => Some(begin(path)?),
             Target::Memory | Target::Discard => None,

@@ -261,12 +261,24 @@ fn names_that_begin_as_a_uri_are_names() {
     }
 }
 
-/// A missing folder was noticed only when a sort spilled.
+/// A missing folder was noticed only when a sort spilled; with databases that exist it still was, when others already failed at once.
 #[test]
 fn a_folder_for_temporary_files_that_is_missing_is_refused_at_once() {
     let room = Room::new();
-    let ended = room.run("generate x.db --preset user --rows 10 --temp-dir missing");
-    assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(ended.err.contains("missing: the folder for temporary files does not exist"), "{ended:?}");
+    let run = |command: &str| {
+        let ended = room.run(&format!("{command} --temp-dir missing"));
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.err.contains("missing: the folder for temporary files does not exist"), "{ended:?}");
+    };
+    run("generate x.db --preset user --rows 10");
     assert_eq!(room.files(), [""; 0]);
+    room.query("t.db", "CREATE TABLE t (a UNIQUE)");
+    room.write("t.csv", "a\n1\n");
+    let before = std::fs::read(room.path("t.db")).unwrap();
+    for command in ["load t.db t.csv --append", "reindex t.db", "compact t.db"] {
+        run(command);
+    }
+    assert_eq!(std::fs::read(room.path("t.db")).unwrap(), before);
+    let ended = room.run("generate x.db --preset user --rows 10 --temp-dir /proc");
+    assert!(ended.code == Some(1) && ended.err.contains("/proc: cannot create a temporary file"), "{ended:?}");
 }

@@ -21,9 +21,13 @@ pub fn free_bytes(path: &Path) -> Option<u64> {
 
 /// Returns whether this user may give the name of a file in a folder to another one.
 pub(super) fn may_replace(file: &Metadata, folder: &Metadata) -> bool {
-    let user = rustix::process::geteuid();
-    let owns = |metadata: &Metadata| metadata.uid() == user.as_raw();
-    folder.mode() & STICKY == 0 || user.is_root() || owns(file) || owns(folder)
+    may_replace_as(rustix::process::geteuid().as_raw(), file.uid(), (folder.mode(), folder.uid()))
+}
+
+/// Does the same for a user, the owner of the file, and the mode and owner of the folder.
+fn may_replace_as(user: u32, owner: u32, folder: (u32, u32)) -> bool {
+    let (mode, folder_owner) = folder;
+    mode & STICKY == 0 || user == 0 || user == owner || user == folder_owner
 }
 
 /// Gives a file a name that is free.
@@ -82,4 +86,18 @@ pub(super) fn open_no_link(path: &Path) -> io::Result<File> {
 pub(super) fn open_at_once(target: &Path) -> io::Result<File> {
     let nonblocking = i32::try_from(OFlags::NONBLOCK.bits()).expect("a flag of open(2)");
     OpenOptions::new().read(true).write(true).custom_flags(nonblocking).open(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In a folder with the sticky bit, a database of another user was built as a whole before the rename failed.
+    #[test]
+    fn only_owners_replace_files_in_a_sticky_folder() {
+        let (sticky, plain) = ((0o41777, 5), (0o40777, 5));
+        let may = [0, 5, 7, 9].map(|user| may_replace_as(user, 7, sticky));
+        assert_eq!(may, [true, true, true, false]);
+        assert!(may_replace_as(9, 7, plain));
+    }
 }
