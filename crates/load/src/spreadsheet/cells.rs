@@ -25,6 +25,8 @@ pub(super) enum Cell<'c> {
     /// ISO 8601: `PT12H30M00S`.
     IsoDuration(&'c str),
     Error(String),
+    /// A formula whose value the file does not have: programs that do not compute write such.
+    Uncomputed,
     Empty,
 }
 
@@ -46,6 +48,9 @@ pub(super) struct SheetCells {
     /// Number of cells with an error, the first error and its cell.
     errors: u64,
     first_error: Option<(String, u32, u32)>,
+    /// Number of formulas without a value, and the first cell of them.
+    uncomputed: u64,
+    first_uncomputed: Option<(u32, u32)>,
 }
 
 /// The values of a column in the order of rows.
@@ -80,6 +85,11 @@ impl SheetCells {
             Cell::Error(error) => {
                 self.errors += 1;
                 self.first_error.get_or_insert((error, row, column));
+                return;
+            }
+            Cell::Uncomputed => {
+                self.uncomputed += 1;
+                self.first_uncomputed.get_or_insert((row, column));
                 return;
             }
             Cell::Moment(moment) => return self.columns.entry(column).or_default().add_moment(row, moment),
@@ -210,7 +220,7 @@ impl Sheet {
     /// # Errors
     /// If another number of columns is named.
     pub(super) fn new(name: String, place: PathBuf, cells: SheetCells, options: &ReadOptions) -> Result<Self> {
-        let SheetCells { mut columns, errors, first_error, shared: _ } = cells;
+        let SheetCells { mut columns, errors, first_error, uncomputed, first_uncomputed, shared: _ } = cells;
         for column in columns.values_mut() {
             column.write_moments();
             // Rows of usual files ascend.
@@ -229,6 +239,15 @@ impl Sheet {
                 format!("{file}: {errors} cells hold errors and are NULL, the first is {error} in {cell}")
             };
             options.notes.add(note);
+        }
+        if let Some((row, column)) = first_uncomputed {
+            let (cell, file) = (format!("{}{}", letters(column), row + 1), place.display());
+            let what = if uncomputed == 1 {
+                format!("cell {cell} holds a formula without its value and is NULL")
+            } else {
+                format!("{uncomputed} cells hold formulas without their values and are NULL, the first is {cell}")
+            };
+            options.notes.add(format!("{file}: {what}; a spreadsheet program computes them when it saves the file"));
         }
         let dialect = &options.dialect;
         let has_header = dialect.header != Some(false);

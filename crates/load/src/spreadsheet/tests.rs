@@ -138,6 +138,28 @@ fn cells_are_what_the_table_in_the_docs_says() {
     assert!(notes[1].ends_with("book.xlsx: column E is called id_2, because id is taken"), "{notes:?}");
 }
 
+/// Formulas in files of programs that do not compute have no value. They were NULL, and nothing said so.
+#[test]
+fn formulas_without_a_value_are_told() {
+    let folder = TempDir::new().unwrap();
+    let read_rows = |formulas: &str| {
+        let sheet =
+            rows(&[&["a", "b"], &["1", ""]]).replace("</row><row r=\"2\">", &format!("</row><row r=\"2\">{formulas}"));
+        let options = ReadOptions::default();
+        let mut sheets = open(&xlsx(&folder, &[("One", &sheet)]), &[], &options).unwrap();
+        (read(sheets.remove(0), &options).1, options.notes.all())
+    };
+    let value = "<c r=\"C2\"><f>A2+1</f><v>2</v></c>";
+    let (values, notes) = read_rows(value);
+    assert_eq!((values, notes.len()), (vec!["1 - 2".to_owned()], 0));
+    let (values, notes) =
+        read_rows(&format!("<c r=\"B2\"><f>A2*2</f><v></v></c>{value}<c r=\"D2\"><f>A2</f></c><c r=\"E2\"/>"));
+    assert_eq!(values, ["1 - 2"]);
+    assert!(notes[0].contains("2 cells hold formulas without their values and are NULL, the first is B2"), "{notes:?}");
+    let (values, _) = read_rows("<c r=\"B2\"><f t=\"shared\">A2*2</f><v>7</v></c>");
+    assert_eq!(values, ["1 7"], "a formula that is damaged");
+}
+
 #[test]
 fn dates_are_written_alike_in_a_column() {
     let folder = TempDir::new().unwrap();

@@ -6,7 +6,7 @@ use super::{ods, xls};
 use crate::guard::guard;
 use crate::input::Input;
 use crate::options::ReadOptions;
-use calamine::{Data, DataRef, ExcelDateTime, Ods, Reader as _, Sheets, Xls, Xlsb, Xlsx};
+use calamine::{Data, DataRef, ExcelDateTime, Ods, Reader as _, Sheets, Xls, Xlsb, Xlsx, XlsxError};
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
@@ -161,35 +161,18 @@ fn damaged(name: &Path, why: &str) -> Error {
 
 /// Returns the cells of a sheet that have a value. Streams them if the format allows it.
 fn cells_of(workbook: &mut Workbook, name: &str, file: &Path) -> Result<SheetCells> {
-    let wrong = |why: String| damaged(&file.join(name), &why);
+    let place = file.join(name);
+    let wrong = |why: String| damaged(&place, &why);
     let mut cells = SheetCells::default();
-    // A file may name any cell: each row up to the last one would become a record.
-    let mut add = |(row, column): (u32, u32), cell: Cell<'_>| {
-        if row >= MOST_ROWS || column >= MOST_COLUMNS {
-            let (row, column) = (u64::from(row) + 1, u64::from(column) + 1);
-            return Err(wrong(format!(
-                "a cell stands in row {row}, column {column}, and a sheet has {MOST_ROWS} rows and {MOST_COLUMNS} columns"
-            )));
-        }
-        cells.add(row, column, cell);
-        Ok(())
-    };
     match workbook {
+        // A formula may be damaged where its value is not.
         Sheets::Xlsx(book) => {
-            let mut reader = match book.worksheet_cells_reader(name) {
-                Ok(reader) => reader,
-                // A sheet of charts has no cells.
-                Err(calamine::XlsxError::NotAWorksheet(_)) => return Ok(cells),
-                Err(error) => return Err(wrong(error.to_string())),
-            };
-            while let Some(cell) = reader.next_cell().map_err(|error| wrong(error.to_string()))? {
-                add(cell.get_position(), cell_of(cell.get_value()))?;
-            }
+            return xlsx_cells(book, name, &place, true).or_else(|_| xlsx_cells(book, name, &place, false));
         }
         Sheets::Xlsb(book) => {
             let mut reader = book.worksheet_cells_reader(name).map_err(|error| wrong(error.to_string()))?;
             while let Some(cell) = reader.next_cell().map_err(|error| wrong(error.to_string()))? {
-                add(cell.get_position(), cell_of(cell.get_value()))?;
+                add(&mut cells, cell.get_position(), cell_of(cell.get_value()), &place)?;
             }
         }
         Sheets::Xls(_) | Sheets::Ods(_) => {
@@ -199,11 +182,48 @@ fn cells_of(workbook: &mut Workbook, name: &str, file: &Path) -> Result<SheetCel
                 let position = |offset: usize, first: u32| {
                     u32::try_from(offset).map_or(u32::MAX, |offset| first.saturating_add(offset))
                 };
-                add((position(row, first_row), position(column, first_column)), cell_of_range(data))?;
+                let at = (position(row, first_row), position(column, first_column));
+                add(&mut cells, at, cell_of_range(data), &place)?;
             }
         }
     }
     Ok(cells)
+}
+
+/// Returns the cells of a sheet of an .xlsx that have a value. Counts formulas without one, if formulas are to be read, too.
+fn xlsx_cells(book: &mut Xlsx<BufReader<File>>, name: &str, place: &Path, has_formulas: bool) -> Result<SheetCells> {
+    let wrong = |error: XlsxError| damaged(place, &error.to_string());
+    let mut cells = SheetCells::default();
+    let mut reader = match book.worksheet_cells_reader(name) {
+        Ok(reader) => reader,
+        // A sheet of charts has no cells.
+        Err(XlsxError::NotAWorksheet(_)) => return Ok(cells),
+        Err(error) => return Err(wrong(error)),
+    };
+    while has_formulas && let Some(record) = reader.next_cell_with_formula_metadata().map_err(wrong)? {
+        let cell = match &record.value {
+            DataRef::Empty if record.formula.is_some() => Cell::Uncomputed,
+            value => cell_of(value),
+        };
+        add(&mut cells, record.pos, cell, place)?;
+    }
+    while !has_formulas && let Some(cell) = reader.next_cell().map_err(wrong)? {
+        add(&mut cells, cell.get_position(), cell_of(cell.get_value()), place)?;
+    }
+    Ok(cells)
+}
+
+/// Adds a cell. A file may name any: each row up to the last one would become a record.
+fn add(cells: &mut SheetCells, (row, column): (u32, u32), cell: Cell<'_>, place: &Path) -> Result<()> {
+    if row >= MOST_ROWS || column >= MOST_COLUMNS {
+        let (row, column) = (u64::from(row) + 1, u64::from(column) + 1);
+        let why = format!(
+            "a cell stands in row {row}, column {column}, and a sheet has {MOST_ROWS} rows and {MOST_COLUMNS} columns"
+        );
+        return Err(damaged(place, &why));
+    }
+    cells.add(row, column, cell);
+    Ok(())
 }
 
 fn cell_of_range(data: &Data) -> Cell<'_> {
