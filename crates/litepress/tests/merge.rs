@@ -318,6 +318,110 @@ fn dangling_references_never_find_a_row() {
     assert!(error.kind() == ErrorKind::Constraint && error.to_string().contains("0.db"), "{error}");
 }
 
+/// Only columns with a foreign key to the renumbered table itself followed it. A shipment of one database that refers to the key of
+/// `line`, which refers to `orders`, had the line of another one afterwards.
+#[test]
+fn foreign_keys_follow_renumbered_rowids_over_several_tables() {
+    for (schema, own, joined) in [
+        (
+            "CREATE TABLE orders (id INTEGER PRIMARY KEY, name);
+             CREATE TABLE line (order_id INTEGER REFERENCES orders (id), no INTEGER, name, PRIMARY KEY (order_id, no));
+             CREATE TABLE shipment (id INTEGER PRIMARY KEY, order_id INTEGER, no INTEGER, name,
+                 FOREIGN KEY (order_id, no) REFERENCES line)",
+            "INSERT INTO orders VALUES (1, '?'); INSERT INTO line VALUES (1, 1, '?'); INSERT INTO shipment VALUES (1, 1, 1, '?')",
+            "shipment JOIN line USING (order_id, no)",
+        ),
+        (
+            "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE mid (y INT PRIMARY KEY REFERENCES p, name) WITHOUT ROWID;
+             CREATE TABLE ch (x REFERENCES mid, name)",
+            "INSERT INTO p VALUES (1); INSERT INTO mid VALUES (1, '?'); INSERT INTO ch VALUES (1, '?')",
+            "ch JOIN mid ON x = y",
+        ),
+        (
+            "CREATE TABLE ch (x REFERENCES mid (y), name); CREATE TABLE mid (y UNIQUE REFERENCES p, name);
+             CREATE TABLE p (id INTEGER PRIMARY KEY)",
+            "INSERT INTO p VALUES (1); INSERT INTO mid VALUES (1, '?'); INSERT INTO ch VALUES (1, '?')",
+            "ch JOIN mid ON x = y",
+        ),
+        (
+            "CREATE TABLE p (id INTEGER PRIMARY KEY, name); CREATE TABLE mid (y UNIQUE REFERENCES p);
+             CREATE TABLE ch (id INTEGER PRIMARY KEY REFERENCES mid (y), name)",
+            "INSERT INTO p VALUES (1, '?'), (2, 'none'); INSERT INTO mid VALUES (1), (2); INSERT INTO ch VALUES (1, '?')",
+            "ch JOIN p USING (id)",
+        ),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let shards = shards(&folder, schema, &["a", "b", "c"].map(|name| own.replace('?', name)).each_ref().map(String::as_str));
+        let out = folder.path().join("out.db");
+        merge(&*out, &shards, &renumber()).unwrap();
+        let merged = Connection::open(&out).unwrap();
+        assert_eq!(text(&merged, "PRAGMA integrity_check"), "ok");
+        assert_eq!(text(&merged, "SELECT count(*) || '' FROM pragma_foreign_key_check"), "0", "{schema}");
+        let [child, parent] = [joined.split(' ').next().unwrap(), joined.split(' ').nth(2).unwrap()];
+        let names = format!("SELECT {child}.name || {parent}.name FROM {joined} ORDER BY 1");
+        assert_eq!(texts(&merged, &names), ["aa", "bb", "cc"], "{schema}");
+    }
+}
+
+/// A computed column with a foreign key kept its value, and had a row of another database as parent. So did a column that refers to
+/// a renumbered table and to one that is not.
+#[test]
+fn references_that_cannot_follow_are_refused() {
+    let parent = "CREATE TABLE p (id INTEGER PRIMARY KEY, n)";
+    for (children, column, problem) in [
+        ("CREATE TABLE ch (x, g AS (x) REFERENCES p, t)", "g", "the column is computed"),
+        ("CREATE TABLE ch (x, g AS (x) STORED REFERENCES p, t)", "g", "the column is computed"),
+        (
+            "CREATE TABLE mid (id INTEGER PRIMARY KEY REFERENCES p, g AS (id) UNIQUE); CREATE TABLE ch (x REFERENCES mid (g))",
+            "x",
+            "refers to the computed column mid.g",
+        ),
+        ("CREATE TABLE q (k INT PRIMARY KEY); CREATE TABLE ch (x REFERENCES p REFERENCES q)", "x", "refers to q, too"),
+        (
+            "CREATE TABLE q (k INT PRIMARY KEY); CREATE TABLE ch (id INTEGER PRIMARY KEY REFERENCES q)",
+            "id",
+            "refers to q, too",
+        ),
+        (
+            "CREATE TABLE q (id INTEGER PRIMARY KEY); CREATE TABLE mid (y UNIQUE REFERENCES q);
+             CREATE TABLE ch (x REFERENCES p, FOREIGN KEY (x) REFERENCES mid (y))",
+            "x",
+            "refers to q, too",
+        ),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let schema = format!("{parent}; {children}");
+        let own = if children.contains("ch (id") { "INSERT INTO ch VALUES (1)" } else { "INSERT INTO p VALUES (1, 2)" };
+        let shards = shards(&folder, &schema, &[own, own]);
+        let out = folder.path().join("out.db");
+        let error = merge(&*out, &shards, &renumber()).map(drop).unwrap_err();
+        assert!(error.kind() == ErrorKind::Unsupported && error.message().contains(problem), "{schema}: {error}");
+        assert_eq!((error.place().table.as_deref(), error.place().column.as_deref()), (Some("ch"), Some(column)));
+        assert!(error.advice().unwrap().contains("RowidPolicy::Keep"), "{error}");
+    }
+}
+
+/// Nothing was looked at if only one database has rows of the parent, as no rowid changes then: a reference of another database to
+/// nothing found a row.
+#[test]
+fn dangling_references_find_no_row_of_the_only_database_with_parents() {
+    let (parents, children) = ("CREATE TABLE p (id INTEGER PRIMARY KEY, n)", "CREATE TABLE ch (x REFERENCES p)");
+    let both = format!("{parents}; {children}");
+    for (one, other) in [(&*both, &*both), (&*both, children)] {
+        let folder = TempDir::new().unwrap();
+        let own = [
+            format!("{one}; INSERT INTO p VALUES (1, 'a1'), (2, 'a2'); INSERT INTO ch VALUES (1), (7), (NULL)"),
+            format!("{other}; INSERT INTO ch VALUES (2)"),
+        ];
+        let shards = shards(&folder, "", &own.each_ref().map(String::as_str));
+        let out = folder.path().join("out.db");
+        let error = merge(&*out, &shards, &renumber().union(true)).map(drop).unwrap_err();
+        assert!(error.to_string().contains("it refers to no row of p in its database"), "{error}");
+        // Rows that keep their rowids may be referred to from every database.
+        merge(&*out, &shards, &MergeOptions::default().union(true)).unwrap();
+    }
+}
+
 /// Two rows with one key: the error says where they are, and what helps.
 #[test]
 fn a_key_in_two_databases_names_both() {

@@ -72,7 +72,8 @@ impl MergePlan {
         let (table, plan) = (&self.schema().tables[position], self.table_plan(position));
         let form = self.form(position);
         let references = form.map_or(&[][..], |form| &form.references);
-        let following = references.iter().map(|reference| (reference.column, reference.names[2].clone())).collect();
+        let shifted = references.iter().filter(|reference| reference.is_shifted());
+        let following = shifted.map(|reference| (reference.column, reference.names[2].clone())).collect();
         let rowids = fate(table, plan);
         let has_keys = table.without_rowid
             || rowids == RowidFate::KeptOverlapping

@@ -6,7 +6,8 @@
 //! survey        the schema of each shard, the roots and the rowid ranges of its tables
 //! agreement     one schema of all, or the first difference
 //! rowids        the order of shards for each table, and the shift of rowids
-//! references    foreign keys that follow shifted rowids
+//! foreign_keys  the columns that follow the rowids of a table, over any number of foreign keys
+//! references    their values, shifted or refused
 //! record        records that differ from the shard's: short ones, shifted references, another encoding
 //! source        a table of all shards as a source of rows
 //! conflict      two rows with one key, for people
@@ -24,6 +25,7 @@ mod agreement;
 mod boxes;
 mod conflict;
 mod forecast;
+mod foreign_keys;
 mod inputs;
 mod plan;
 mod record;

@@ -1,6 +1,7 @@
 //! The plan of a merge: the schema, and where the rows of each table come from.
 
 use crate::agreement::{AgreedObject, agree};
+use crate::foreign_keys::ForeignKeys;
 use crate::record::RecordForm;
 use crate::references;
 use crate::rowids::{self, Policies, RowidPolicy, TablePlan};
@@ -93,9 +94,10 @@ impl MergePlan {
         let virtual_tables = virtual_tables(&schema, &agreed)?;
         let has_rows = |table: &&VirtualTable| matches!(table.content, Content::Rows(_));
         let with_rows: Vec<&VirtualTable> = virtual_tables.iter().filter(has_rows).collect();
-        let tables = rowids::plan(&schema, &surveys, &policies, options.on_conflict, !with_rows.is_empty())?;
+        let keys = ForeignKeys::of_schema(&schema);
+        let tables = rowids::plan(&schema, &keys, &surveys, &policies, options.on_conflict, !with_rows.is_empty())?;
         refuse_unfollowed(&with_rows, &schema, &tables, &policies)?;
-        let references = references::of_tables(&schema, &tables, surveys.len())?;
+        let references = references::of_tables(&schema, &keys, &tables, surveys.len())?;
         let has_source = options.source_column.is_some();
         let form = |(table, references): (&Table, _)| {
             (!table.is_virtual).then(|| RecordForm::new(table, references, has_source))

@@ -8,8 +8,9 @@
 //!
 //! If one of two rows with one key stays, the order of the shards decides which. So they come in this order then.
 //!
-//! Tables whose INTEGER PRIMARY KEY refers to that of another one shift with it: they form a group.
+//! Tables whose INTEGER PRIMARY KEY follows that of another one shift with it: they form a group.
 
+use crate::foreign_keys::ForeignKeys;
 use crate::survey::{Survey, TableFacts};
 use litepress_rows::{Conflict, Error, ErrorKind, OptionName, Result, RowidOrder, Schema, Table, message};
 
@@ -34,18 +35,15 @@ pub(crate) struct ShardTable {
     pub rowids: (i64, i64),
 }
 
-impl ShardTable {
-    /// Returns the shifted range of rowids.
-    pub fn shifted(&self) -> (i64, i64) {
-        (self.rowids.0.wrapping_add(self.shift), self.rowids.1.wrapping_add(self.shift))
-    }
-}
-
 /// A table in all shards that have rows of it. WITHOUT ROWID tables: in all shards that have it.
 #[derive(Debug)]
 pub(crate) struct TablePlan {
     pub shards: Vec<ShardTable>,
     pub order: RowidOrder,
+    /// Number of the group of tables that are shifted together.
+    pub group: usize,
+    /// The policy of its group.
+    pub policy: RowidPolicy,
     /// Rowids that no column holds were shifted because ranges overlap, without being asked.
     pub is_renumbered: bool,
     /// The largest number of `sqlite_sequence`, shifted.
@@ -96,6 +94,7 @@ impl Policies<'_> {
 /// whose rowid has no name, such as a full-text index.
 pub(crate) fn plan(
     schema: &Schema,
+    keys: &ForeignKeys,
     surveys: &[Survey],
     policies: &Policies<'_>,
     conflict: Conflict,
@@ -103,15 +102,16 @@ pub(crate) fn plan(
 ) -> Result<Vec<TablePlan>> {
     let may_reorder = conflict == Conflict::Abort;
     let facts: Vec<Vec<(usize, TableFacts)>> = schema.tables.iter().map(|table| facts_of(table, surveys)).collect();
-    let groups = groups(schema);
+    let groups = groups(schema, keys);
     let mut plans: Vec<Option<TablePlan>> = (0..schema.tables.len()).map(|_| None).collect();
-    for group in groups {
+    for (number, group) in groups.into_iter().enumerate() {
         let tables: Vec<(&Table, &[(usize, TableFacts)])> =
             group.iter().map(|&at| (&schema.tables[at], facts[at].as_slice())).collect();
         let is_renumbered = is_renumbered(&tables, policies, may_reorder, can_be_referred)?;
         let shifts = if is_renumbered.is_some() { shifts(&tables, surveys.len())? } else { vec![0; surveys.len()] };
+        let plan = GroupPlan { number, shifts, is_renumbered };
         for (&at, (table, facts)) in group.iter().zip(&tables) {
-            plans[at] = Some(plan_table(table, facts, &shifts, is_renumbered, may_reorder)?);
+            plans[at] = Some(plan.plan_table(table, facts, may_reorder));
         }
     }
     Ok(plans.into_iter().map(|plan| plan.expect("every table is in a group")).collect())
@@ -124,36 +124,19 @@ fn facts_of(table: &Table, surveys: &[Survey]) -> Vec<(usize, TableFacts)> {
 }
 
 /// Returns the positions of tables that are shifted together.
-fn groups(schema: &Schema) -> Vec<Vec<usize>> {
+fn groups(schema: &Schema, keys: &ForeignKeys) -> Vec<Vec<usize>> {
     let mut leaders: Vec<usize> = (0..schema.tables.len()).collect();
     for (at, table) in schema.tables.iter().enumerate() {
-        for (parent, column) in references(schema, table) {
-            if table.rowid_alias == Some(column) && parent != at {
-                let (one, other) = (leaders[at], leaders[parent]);
-                leaders.iter_mut().filter(|leader| **leader == one).for_each(|leader| *leader = other);
-            }
+        let Some(alias) = table.rowid_alias else { continue };
+        for &parent in keys.followed((at, alias)) {
+            let (one, other) = (leaders[at], leaders[parent]);
+            leaders.iter_mut().filter(|leader| **leader == one).for_each(|leader| *leader = other);
         }
     }
     let mut groups: Vec<Vec<usize>> = vec![Vec::new(); leaders.len()];
     leaders.iter().enumerate().for_each(|(at, &leader)| groups[leader].push(at));
     groups.retain(|group| !group.is_empty());
     groups
-}
-
-/// Returns the references of a table to rowids: the position of the parent, and the column.
-pub(crate) fn references(schema: &Schema, table: &Table) -> Vec<(usize, usize)> {
-    let mut found = Vec::new();
-    for key in &table.foreign_keys {
-        let Some(parent) = schema.position(&key.parent) else { continue };
-        let Some(alias) = schema.tables[parent].rowid_alias else { continue };
-        let is_alias = |name: &String| schema.tables[parent].column(name) == Some(alias);
-        let column = match &key.parent_columns[..] {
-            [] => key.columns.first(),
-            names => names.iter().position(is_alias).and_then(|at| key.columns.get(at)),
-        };
-        found.extend(column.map(|&column| (parent, column)));
-    }
-    found
 }
 
 /// Returns whether a group is renumbered: `Some(true)` if the caller did not ask for it.
@@ -237,29 +220,36 @@ fn shifts(tables: &[(&Table, &[(usize, TableFacts)])], shards: usize) -> Result<
     Ok(shifts)
 }
 
-fn plan_table(
-    table: &Table,
-    facts: &[(usize, TableFacts)],
-    shifts: &[i64],
+/// The rowids of tables that are shifted together.
+struct GroupPlan {
+    number: usize,
+    /// The number that is added to the rowids of each shard.
+    shifts: Vec<i64>,
+    /// `None` if rowids stay; `Some(true)` if the caller did not ask for new ones.
     is_renumbered: Option<bool>,
-    may_reorder: bool,
-) -> Result<TablePlan> {
-    let of_shard = |&(shard, facts): &(usize, TableFacts)| {
-        let shift = shifts[shard];
-        ShardTable { shard, root: facts.root, shift, rowids: facts.rowids.unwrap_or_default() }
-    };
-    if table.without_rowid {
-        let shards = facts.iter().map(of_shard).collect();
-        return Ok(TablePlan { shards, order: RowidOrder::Unknown, is_renumbered: false, sequence: None });
+}
+
+impl GroupPlan {
+    /// Plans a table of the group. `facts` are those of its shards.
+    fn plan_table(&self, table: &Table, facts: &[(usize, TableFacts)], may_reorder: bool) -> TablePlan {
+        let of_shard = |&(shard, facts): &(usize, TableFacts)| {
+            let shift = self.shifts[shard];
+            ShardTable { shard, root: facts.root, shift, rowids: facts.rowids.unwrap_or_default() }
+        };
+        let is_new = self.is_renumbered.is_some();
+        let (group, policy) = (self.number, if is_new { RowidPolicy::Renumber } else { RowidPolicy::Keep });
+        if table.without_rowid {
+            let (shards, order) = (facts.iter().map(of_shard).collect(), RowidOrder::Unknown);
+            return TablePlan { shards, order, group, policy, is_renumbered: false, sequence: None };
+        }
+        let by_range = if is_new { None } else { in_order(facts, may_reorder) };
+        let order = if is_new || by_range.is_some() { RowidOrder::Ascending } else { RowidOrder::Unordered };
+        let shards = match by_range {
+            Some(by_range) => by_range.into_iter().map(|at| of_shard(&facts[at])).collect(),
+            None => facts.iter().filter(|(_, facts)| facts.rowids.is_some()).map(of_shard).collect(),
+        };
+        let sequences = facts.iter().filter_map(|(shard, facts)| facts.sequence?.checked_add(self.shifts[*shard]));
+        let sequence = sequences.max();
+        TablePlan { shards, order, group, policy, is_renumbered: self.is_renumbered == Some(true), sequence }
     }
-    let order = if is_renumbered.is_some() { None } else { in_order(facts, may_reorder) };
-    let row_order =
-        if is_renumbered.is_some() || order.is_some() { RowidOrder::Ascending } else { RowidOrder::Unordered };
-    let shards = match order {
-        Some(order) => order.into_iter().map(|at| of_shard(&facts[at])).collect(),
-        None => facts.iter().filter(|(_, facts)| facts.rowids.is_some()).map(of_shard).collect(),
-    };
-    let sequences = facts.iter().filter_map(|(shard, facts)| facts.sequence?.checked_add(shifts[*shard]));
-    let sequence = sequences.max();
-    Ok(TablePlan { shards, order: row_order, is_renumbered: is_renumbered == Some(true), sequence })
 }
