@@ -506,6 +506,60 @@ fn virtual_tables_are_merged_by_their_modules() {
     merge(&*out, &shards, &MergeOptions::default().skip_table("f")).unwrap();
 }
 
+/// All rows had the language 0 afterwards, so that no query of their language found them: the column is hidden.
+#[test]
+fn languages_of_fts4_are_kept() {
+    for option in ["", ", languageid='lid'", ", LANGUAGEID=\"a lid\", prefix='2'"] {
+        let folder = TempDir::new().unwrap();
+        let schema = format!("CREATE VIRTUAL TABLE f USING fts4(body, note{option})");
+        let column = if option.contains("a lid") { "\"a lid\"" } else { "lid" };
+        let own = |language: u32| match option {
+            "" => format!("INSERT INTO f(docid, body, note) VALUES ({language}, 'hello', 1)"),
+            _ => format!("INSERT INTO f(docid, body, note, {column}) VALUES ({language}, 'hello', x'01', {language})"),
+        };
+        let shards = shards(&folder, &schema, &[&own(1), &own(2), &own(1_000_000)]);
+        let out = folder.path().join("out.db");
+        merge(&*out, &shards, &MergeOptions::default()).unwrap();
+        let merged = Connection::open(&out).unwrap();
+        merged.execute_batch("INSERT INTO f(f) VALUES ('integrity-check')").unwrap();
+        if option.is_empty() {
+            assert_eq!(text(&merged, "SELECT group_concat(docid) FROM f WHERE f MATCH 'hello'"), "1,2,1000000");
+            continue;
+        }
+        let languages = format!("SELECT group_concat(docid || ' ' || {column} || typeof(note)) FROM f");
+        assert_eq!(text(&merged, &languages), "1 1blob,2 2blob,1000000 1000000blob");
+        let found = format!("SELECT docid || '' FROM f WHERE f MATCH 'hello' AND {column} = 2");
+        assert_eq!(texts(&merged, &found), ["2"]);
+    }
+}
+
+/// Where SQLite indexes the texts once more, they had lost their locales.
+#[test]
+fn locales_of_fts5_are_kept() {
+    for (settings, options) in [("", ""), ("", ", columnsize=0"), ("PRAGMA encoding = 'UTF-16le';", "")] {
+        let folder = TempDir::new().unwrap();
+        let schema =
+            format!("{settings} CREATE VIRTUAL TABLE f USING fts5(a, \"b c\" UNINDEXED, d, locale=1{options})");
+        let own = |id: u32| {
+            format!(
+                "INSERT INTO f(rowid, a, \"b c\", d) VALUES ({id}, fts5_locale('de_DE', 'haus'), 5, 'plain'),
+                 ({id} + 1, 7, x'00', fts5_locale('tr_TR', 'ev'))"
+            )
+        };
+        let shards = shards(&folder, &schema, &[&own(1), &own(3)]);
+        let out = folder.path().join("out.db");
+        merge(&*out, &shards, &MergeOptions::default()).unwrap();
+        let merged = Connection::open(&out).unwrap();
+        merged.execute_batch("INSERT INTO f(f, rank) VALUES ('integrity-check', 1)").unwrap();
+        let content = "SELECT concat_ws('|', rowid, quote(a), fts5_get_locale(f, 0), quote(\"b c\"), quote(d), fts5_get_locale(f, 2)) FROM f";
+        let expected: Vec<String> =
+            shards.iter().flat_map(|shard| texts(&Connection::open(shard).unwrap(), content)).collect();
+        assert_eq!(texts(&merged, content), expected, "{settings} {options}");
+        assert_eq!(expected[0], "1|'haus'|de_DE|5|'plain'");
+        assert_eq!(texts(&merged, "SELECT rowid || '' FROM f WHERE f MATCH fts5_locale('de_DE', 'haus')"), ["1", "3"]);
+    }
+}
+
 /// Views stayed without a word that they have no table any more.
 #[test]
 fn views_on_tables_that_are_left_out_are_named() {

@@ -1,7 +1,8 @@
 //! The content of virtual tables: their own module gets the rows of all shards, by SQL.
 //!
 //! ```text
-//! FTS5, FTS4, FTS3 with their own texts           rows are inserted with their rowids, and indexed
+//! FTS5, FTS4, FTS3 with their own texts           rows are inserted with their rowids, and indexed; FTS5 with the locales of
+//!                                                 texts, FTS4 with the languages of rows
 //! the same over the texts of a table              'rebuild' indexes the merged table
 //! the same without texts (content='')             refused: the texts are nowhere
 //! R-Tree, Geopoly                                 rows are inserted with their ids
@@ -28,6 +29,8 @@ pub(crate) struct VirtualTable {
     pub content: Content,
     /// The columns that rows are given for.
     columns: Vec<String>,
+    /// The positions of those of its columns whose texts may have a locale (`locale=1` of FTS5).
+    with_locale: Vec<usize>,
     /// It is a full-text table of FTS5, whose settings are in a table.
     has_config: bool,
 }
@@ -40,7 +43,11 @@ impl VirtualTable {
     pub fn new(table: &Table, sql: &str) -> Result<Self> {
         let statement = schema::VirtualTable::of_statement(sql);
         let module = statement.as_ref().map_or("", |statement| statement.module.as_str());
-        let columns = table.ordinary_columns().map(|at| table.columns[at].name.clone()).collect();
+        let mut columns: Vec<String> = table.ordinary_columns().map(|at| table.columns[at].name.clone()).collect();
+        let with_locale = with_locale(table, columns.len());
+        if matches!(module, "fts4" | "fts3") {
+            columns.extend(language_column(table));
+        }
         let refused = |why: String| {
             let error = Error::new(ErrorKind::Unsupported, why).in_table(&table.name);
             Err(error.advise(message![
@@ -63,7 +70,7 @@ impl VirtualTable {
             "geopoly" => Content::Rows(Some("rowid")),
             other => return refused(format!("virtual tables of the module {other} cannot be merged")),
         };
-        Ok(Self { name: table.name.clone(), content, columns, has_config: module == "fts5" })
+        Ok(Self { name: table.name.clone(), content, columns, with_locale, has_config: module == "fts5" })
     }
 
     /// Fills the table in the merged database. Returns the number of rows that were inserted.
@@ -95,19 +102,17 @@ impl VirtualTable {
         if !survey.catalogue.objects.iter().any(|object| object.name.eq_ignore_ascii_case(&self.name)) {
             return Ok(0);
         }
-        let name = quoted_name(&self.name);
-        let columns: Vec<String> =
-            rowid.map(str::to_owned).into_iter().chain(self.columns.iter().map(|column| quoted_name(column))).collect();
-        let (list, marks) = (columns.join(", "), vec!["?"; columns.len()].join(", "));
+        let [select, insert] = self.statements(rowid);
         let shard = survey.open()?;
         let read = || -> rusqlite::Result<Result<u64>> {
             let mut inserted = 0;
             let connection = shard.connection();
-            let mut rows = connection.prepare(&format!("SELECT {list} FROM main.{name}"))?;
+            let mut rows = connection.prepare(&select)?;
+            let count = rows.column_count();
             let mut rows = rows.query([])?;
-            let mut insert = target.prepare_cached(&format!("INSERT INTO {name}({list}) VALUES ({marks})"))?;
+            let mut insert = target.prepare_cached(&insert)?;
             while let Some(row) = rows.next()? {
-                let values: Vec<Value> = (0..columns.len()).map(|at| row.get(at)).collect::<rusqlite::Result<_>>()?;
+                let values: Vec<Value> = (0..count).map(|at| row.get(at)).collect::<rusqlite::Result<_>>()?;
                 let id = values.first().cloned();
                 if let Err(error) = insert.execute(params_from_iter(values)) {
                     return Ok(Err(self.conflict(error, id)));
@@ -118,6 +123,24 @@ impl VirtualTable {
         };
         let inserted = read().map_err(|error| shard.failure(error).in_table(&self.name))?;
         inserted.map_err(|error| error.in_file(&survey.name))
+    }
+
+    /// Returns the statement that reads the rows of a shard, and the one that inserts a row. Locales follow the columns.
+    fn statements(&self, rowid: Option<&str>) -> [String; 2] {
+        let name = quoted_name(&self.name);
+        let names = self.columns.iter().map(|column| quoted_name(column));
+        let columns: Vec<String> = rowid.map(str::to_owned).into_iter().chain(names).collect();
+        let mut marks: Vec<String> = (1..=columns.len()).map(|number| format!("?{number}")).collect();
+        let mut read = columns.clone();
+        for &at in &self.with_locale {
+            read.push(format!("fts5_get_locale({name}, {at})"));
+            let (text, locale) = (at + 1 + usize::from(rowid.is_some()), read.len());
+            // The function would make a text of a number.
+            marks[text - 1] =
+                format!("CASE WHEN ?{locale} IS NULL THEN ?{text} ELSE fts5_locale(?{locale}, ?{text}) END");
+        }
+        let select = format!("SELECT {} FROM main.{name}", read.join(", "));
+        [select, format!("INSERT INTO {name}({}) VALUES ({})", columns.join(", "), marks.join(", "))]
     }
 
     /// Returns the error of a row whose id is taken.
@@ -160,4 +183,17 @@ impl VirtualTable {
         };
         read().map_err(|error| shard.failure(error).in_table(&self.name))
     }
+}
+
+/// Returns the positions of the columns for whose locales the table `%_content` of an FTS5 table has a column.
+fn with_locale(table: &Table, columns: usize) -> Vec<usize> {
+    let content = table.full_text.as_deref().map_or(&[][..], |full_text| &full_text.content_columns);
+    (0..columns).filter(|at| content.iter().any(|name| *name == format!("l{at}"))).collect()
+}
+
+/// Returns the column with the language of rows, which is the last one of each FTS4 table: it is hidden. Without the option
+/// `languageid`, all rows have 0.
+fn language_column(table: &Table) -> Option<String> {
+    let last = table.columns.last().filter(|column| column.generated == schema::Generated::Hidden)?;
+    Some(last.name.clone())
 }
