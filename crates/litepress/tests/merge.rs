@@ -560,6 +560,20 @@ fn locales_of_fts5_are_kept() {
     }
 }
 
+/// `DEFAULT active` was taken for `DEFAULT Active`: a row that was older than its column became Active.
+#[test]
+fn defaults_that_differ_in_case_are_different() {
+    let folder = TempDir::new().unwrap();
+    let own = |id, text| format!("INSERT INTO t VALUES ({id}); ALTER TABLE t ADD COLUMN s DEFAULT {text}");
+    let schema = "CREATE TABLE t (id INTEGER PRIMARY KEY)";
+    let shards = shards(&folder, schema, &[&own(1, "Active"), &own(2, "active"), &own(3, "\"Active\"")]);
+    let out = folder.path().join("out.db");
+    let error = merge(&*out, &shards[..2], &MergeOptions::default()).map(drop).unwrap_err();
+    assert!(error.to_string().contains("'s DEFAULT active )' here, 's DEFAULT Active )' there"), "{error}");
+    merge(&*out, [&shards[0], &shards[2]], &MergeOptions::default()).unwrap();
+    assert_eq!(text(&Connection::open(&out).unwrap(), "SELECT group_concat(s) FROM t"), "Active,Active");
+}
+
 /// Views stayed without a word that they have no table any more.
 #[test]
 fn views_on_tables_that_are_left_out_are_named() {

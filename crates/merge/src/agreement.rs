@@ -1,8 +1,9 @@
 //! One schema of all shards, or the first difference between two of them.
 //!
-//! Statements agree if their tokens do: white space, comments, and the case of words do not count.
+//! Statements agree if their [tokens](crate::tokens) do: white space, comments, and the case of names do not count.
 
 use crate::survey::{Catalogue, Object, Survey, TableKind};
+use crate::tokens::{Statement, Token};
 use litepress_rows::{Error, ErrorKind, OptionName, Result, escaped, message};
 use std::collections::HashMap;
 use std::path::Path;
@@ -93,80 +94,17 @@ fn compare(one: (&Object, &Path), other: (&Object, &Path)) -> Result<()> {
     if object.sql == first.sql {
         return Ok(());
     }
-    let (here, there) = (tokens(&object.sql), tokens(&first.sql));
-    let is_like = |(a, b): &(&String, &String)| a == b || !a.starts_with('\'') && a.eq_ignore_ascii_case(b);
-    let alike = here.iter().zip(&there).take_while(is_like).count();
-    if alike == here.len() && alike == there.len() {
+    let (here, there) = (Statement::new(&object.sql), Statement::new(&first.sql));
+    let alike = here.alike(&there);
+    if alike == here.tokens.len() && alike == there.tokens.len() {
         return Ok(());
     }
-    let show = |tokens: &[String]| {
+    let show = |tokens: &[Token<'_>]| {
         // The word before tells which column it is.
         let shown = tokens[alike.saturating_sub(2).min(tokens.len())..].iter().take(TOKENS_SHOWN);
-        escaped(&shown.map(String::as_str).collect::<Vec<_>>().join(" ")).into_owned()
+        escaped(&shown.map(|token| token.written).collect::<Vec<_>>().join(" ")).into_owned()
     };
-    differs(format!("'{}' here, '{}' there", show(&here), show(&there)))
-}
-
-/// Returns the tokens of a statement. Names in quotes are as if they had none, if they need none.
-fn tokens(sql: &str) -> Vec<String> {
-    let mut tokens = Vec::new();
-    let mut letters = sql.char_indices().peekable();
-    while let Some((start, letter)) = letters.next() {
-        let rest = &sql[start..];
-        match letter {
-            _ if letter.is_whitespace() => {}
-            '-' if rest.starts_with("--") => skip_until(&mut letters, |text| text.starts_with('\n'), sql, 1),
-            '/' if rest.starts_with("/*") => skip_until(&mut letters, |text| text.starts_with("*/"), sql, 2),
-            '\'' | '"' | '`' | '[' => tokens.push(quoted(&mut letters, letter, sql, start)),
-            _ if is_word(letter) => {
-                let mut word = String::from(letter);
-                while let Some((_, next)) = letters.next_if(|(_, next)| is_word(*next) || *next == '.') {
-                    word.push(next);
-                }
-                tokens.push(word);
-            }
-            other => tokens.push(other.to_string()),
-        }
-    }
-    tokens
-}
-
-fn is_word(letter: char) -> bool {
-    letter.is_alphanumeric() || letter == '_' || letter == '$' || !letter.is_ascii()
-}
-
-type Letters<'t> = std::iter::Peekable<std::str::CharIndices<'t>>;
-
-/// Skips letters until one at which the text ends a comment, and `len` letters of that end.
-fn skip_until(letters: &mut Letters<'_>, is_end: impl Fn(&str) -> bool, sql: &str, len: usize) {
-    while let Some((at, _)) = letters.next() {
-        if is_end(&sql[at..]) {
-            for _ in 1..len {
-                letters.next();
-            }
-            return;
-        }
-    }
-}
-
-/// Reads the rest of a quoted token.
-fn quoted(letters: &mut Letters<'_>, quote: char, sql: &str, start: usize) -> String {
-    let close = if quote == '[' { ']' } else { quote };
-    let mut content = String::new();
-    while let Some((at, letter)) = letters.next() {
-        if letter != close {
-            content.push(letter);
-            continue;
-        }
-        if close != ']' && letters.next_if(|(_, next)| *next == close).is_some() {
-            content.push(close);
-            continue;
-        }
-        let is_plain =
-            quote != '\'' && content.chars().all(is_word) && !content.starts_with(|c: char| c.is_ascii_digit());
-        return if is_plain && !content.is_empty() { content } else { sql[start..at + close.len_utf8()].to_owned() };
-    }
-    sql[start..].to_owned()
+    differs(format!("'{}' here, '{}' there", show(&here.tokens), show(&there.tokens)))
 }
 
 #[cfg(test)]

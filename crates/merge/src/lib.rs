@@ -5,6 +5,7 @@
 //! shard         one moment of a shard, and whether it was changed since it was surveyed
 //! survey        the schema of each shard, the roots and the rowid ranges of its tables
 //! agreement     one schema of all, or the first difference
+//! tokens        the tokens of statements, compared as SQLite would
 //! rowids        the order of shards for each table, and the shift of rowids
 //! foreign_keys  the columns that follow the rowids of a table, over any number of foreign keys
 //! references    their values, shifted or refused
@@ -35,6 +36,7 @@ mod shard;
 mod source;
 mod survey;
 mod text_index;
+mod tokens;
 mod virtual_tables;
 
 pub use boxes::BoxSource;
