@@ -588,6 +588,43 @@ fn views_on_tables_that_are_left_out_are_named() {
     assert_eq!(about_views, ["view v stays, and cannot be read: no such table: main.t"], "{notes:?}");
 }
 
+/// The column for the names of databases made triggers and views fail that counted the columns: every later INSERT failed, and the
+/// merge had said nothing.
+#[test]
+fn a_source_column_that_breaks_a_trigger_or_a_view_is_refused() {
+    let tables = "CREATE TABLE t (a, b); CREATE TABLE log (a, b)";
+    for (object, problem) in [
+        (
+            "CREATE TRIGGER g AFTER INSERT ON t BEGIN INSERT INTO log VALUES (new.a, new.b); END",
+            "breaks the trigger g: table log has 3 columns but 2 values were supplied",
+        ),
+        (
+            "CREATE VIEW v AS SELECT * FROM t UNION ALL SELECT 0, 0",
+            "breaks the view v: SELECTs to the left and right of UNION ALL do not have the same number of result columns",
+        ),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let broken = "CREATE VIEW w AS SELECT * FROM never; CREATE TRIGGER f DELETE ON t BEGIN DELETE FROM never; END";
+        let shards = shards(&folder, &format!("{tables}; {object}; {broken}"), &["INSERT INTO log VALUES (1, 2)"; 2]);
+        let out = folder.path().join("out.db");
+        let error = merge(&*out, &shards, &MergeOptions::default().source_column("src")).map(drop).unwrap_err();
+        assert!(error.kind() == ErrorKind::Unsupported && error.message().contains(problem), "{error}");
+        assert!(!out.exists());
+        // What fails in the databases already is not told.
+        let report = merge(&*out, &shards, &MergeOptions::default()).unwrap();
+        assert!(!report.notes.iter().any(|note| note.to_string().contains("stays")), "{:?}", report.notes);
+    }
+    let folder = TempDir::new().unwrap();
+    let named = "CREATE TRIGGER g AFTER INSERT ON t BEGIN INSERT INTO log(a, b) VALUES (new.a, unknown(new.b)); END;
+        CREATE VIEW v AS SELECT a FROM t UNION ALL SELECT 0";
+    let shards = shards(&folder, &format!("{tables}; {named}"), &["", ""]);
+    let out = folder.path().join("out.db");
+    merge(&*out, &shards, &MergeOptions::default().source_column("src")).unwrap();
+    let report = merge(&*folder.path().join("no.db"), &shards, &MergeOptions::default().skip_table("log")).unwrap();
+    let notes: Vec<String> = report.notes.iter().map(ToString::to_string).collect();
+    assert!(notes.contains(&"trigger g stays, and changes of t fail: no such table: main.log".to_owned()), "{notes:?}");
+}
+
 /// Rows of a full-text table may have the rowids of a table: nothing says whether they should follow.
 /// SQLite inserted the boxes one by one, and left half of each node empty.
 #[test]

@@ -5,6 +5,7 @@
 //! shard         one moment of a shard, and whether it was changed since it was surveyed
 //! survey        the schema of each shard, the roots and the rowid ranges of its tables
 //! agreement     one schema of all, or the first difference
+//! broken        views and triggers that the merge would break
 //! tokens        the tokens of statements, compared as SQLite would
 //! rowids        the order of shards for each table, and the shift of rowids
 //! foreign_keys  the columns that follow the rowids of a table, over any number of foreign keys
@@ -24,6 +25,7 @@
 
 mod agreement;
 mod boxes;
+mod broken;
 mod conflict;
 mod forecast;
 mod foreign_keys;

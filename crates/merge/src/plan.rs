@@ -1,6 +1,7 @@
 //! The plan of a merge: the schema, and where the rows of each table come from.
 
 use crate::agreement::{AgreedObject, agree};
+use crate::broken;
 use crate::foreign_keys::ForeignKeys;
 use crate::record::RecordForm;
 use crate::references;
@@ -10,7 +11,7 @@ use crate::survey::{Survey, TableKind, survey};
 use crate::virtual_tables::{Content, VirtualTable};
 use litepress_format::header::TextEncoding;
 use litepress_rows::schema::TextContent;
-use litepress_rows::sqlite::{message as sqlite_message, schema_statements};
+use litepress_rows::sqlite::schema_statements;
 use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message, quoted_name};
 use rusqlite::Connection;
 use std::path::PathBuf;
@@ -78,17 +79,17 @@ impl MergePlan {
         })?;
         let agreed = without_skipped(agreed, &options.skip_tables)?;
         let mut notes = Vec::new();
-        let text = schema_text(&agreed, &surveys, options, &mut notes)?;
-        let mut schema = Schema::from_sql(&text, ORIGIN)?;
+        let source_column = options.source_column.as_deref();
+        let statements = statements(&agreed, source_column)?;
+        let settings = settings(&surveys, &mut notes, options.has_page_size);
+        let mut schema = Schema::from_sql(&format!("{settings}{};\n", statements.join(";\n")), ORIGIN)?;
         // The shards have the rows of full-text tables that triggers keep, and no trigger runs.
         for full_text in schema.tables.iter_mut().filter_map(|table| table.full_text.as_deref_mut()) {
             if matches!(full_text.content, TextContent::Copied(..)) {
                 full_text.content = TextContent::Own;
             }
         }
-        if !options.skip_tables.is_empty() {
-            notes.extend(unreadable_views(&text).into_iter().map(Message::from));
-        }
+        notes.extend(broken::notes(&statements, source_column, &agreed, &surveys)?.into_iter().map(Message::from));
         let policies = Policies(&options.rowids);
         policies.check(&schema)?;
         let virtual_tables = virtual_tables(&schema, &agreed)?;
@@ -98,7 +99,7 @@ impl MergePlan {
         let tables = rowids::plan(&schema, &keys, &surveys, &policies, options.on_conflict, !with_rows.is_empty())?;
         refuse_unfollowed(&with_rows, &schema, &tables, &policies)?;
         let references = references::of_tables(&schema, &keys, &tables, surveys.len())?;
-        let has_source = options.source_column.is_some();
+        let has_source = source_column.is_some();
         let form = |(table, references): (&Table, _)| {
             (!table.is_virtual).then(|| RecordForm::new(table, references, has_source))
         };
@@ -230,46 +231,16 @@ fn without_skipped<'s>(agreed: Vec<AgreedObject<'s>>, skipped: &[String]) -> Res
     Ok(agreed.into_iter().filter(is_kept).collect())
 }
 
-/// Says of each view that SQLite cannot read it, and why: it needs a table that is left out.
-fn unreadable_views(schema: &str) -> Vec<String> {
-    let found = || -> rusqlite::Result<Vec<String>> {
-        let connection = Connection::open_in_memory()?;
-        connection.execute_batch(schema)?;
-        let mut views = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY rowid")?;
-        let names = views.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
-        let unreadable = |name: &String| {
-            let error = connection.prepare(&format!("SELECT * FROM {}", quoted_name(name))).err()?;
-            Some(format!("view {name} stays, and cannot be read: {}", sqlite_message(&error)))
-        };
-        Ok(names.iter().filter_map(unreadable).collect())
-    };
-    // A schema that SQLite refuses is reported elsewhere.
-    found().unwrap_or_default()
-}
-
-/// Returns the statements and PRAGMAs of the merged database.
-fn schema_text(
-    agreed: &[AgreedObject<'_>],
-    surveys: &[Survey],
-    options: &MergeOptions,
-    notes: &mut Vec<Message>,
-) -> Result<String> {
-    let mut text = settings(surveys, notes, options.has_page_size);
+/// Returns the statements of the merged database.
+fn statements(agreed: &[AgreedObject<'_>], source_column: Option<&str>) -> Result<Vec<String>> {
     // Shadow tables come with their virtual tables.
     let statements = agreed.iter().filter(|agreed| agreed.kind != Some(TableKind::Shadow));
     let statements: Vec<&str> = statements.map(|agreed| agreed.object.sql.as_str()).collect();
-    match &options.source_column {
-        None => statements.iter().for_each(|sql| text.push_str(&format!("{sql};\n"))),
-        Some(column) => {
-            let is_merged =
-                |agreed: &&AgreedObject<'_>| matches!(agreed.kind, Some(TableKind::Rowid(_) | TableKind::WithoutRowid));
-            let tables: Vec<&str> = agreed.iter().filter(is_merged).map(|agreed| agreed.object.name.as_str()).collect();
-            for sql in with_column(&statements, &tables, column)? {
-                text.push_str(&format!("{sql};\n"));
-            }
-        }
-    }
-    Ok(text)
+    let Some(column) = source_column else { return Ok(statements.into_iter().map(str::to_owned).collect()) };
+    let is_merged =
+        |agreed: &&AgreedObject<'_>| matches!(agreed.kind, Some(TableKind::Rowid(_) | TableKind::WithoutRowid));
+    let tables: Vec<&str> = agreed.iter().filter(is_merged).map(|agreed| agreed.object.name.as_str()).collect();
+    with_column(&statements, &tables, column)
 }
 
 /// Returns the PRAGMAs of the file.

@@ -3,6 +3,7 @@
 //! The bundled SQLite runs the user's DDL in a database in memory. An authorizer lets it define objects and nothing else. Then
 //! SQLite is asked for the result: no SQL parser of ours decides about affinities, keys or collations.
 
+mod broken;
 mod copied_texts;
 mod default;
 mod evaluation;
@@ -22,6 +23,7 @@ use litepress_rtree::Layout;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+pub use broken::{BrokenObject, broken_objects};
 pub use default::DefaultKind;
 pub use evaluation::{EvaluatedCheck, EvaluatedIndex, Evaluation};
 pub use existing::SchemaAdditions;

@@ -50,33 +50,38 @@ pub fn missing_objects(
 
 /// Compiles the statements that can fire the table's only trigger.
 fn missing_object(sqlite: &Connection, table: &str, absent: &HashSet<String>) -> rusqlite::Result<Option<String>> {
-    for statement in statements(sqlite, table)? {
-        let mut functions = HashSet::new();
-        while let Err(error) = sqlite.prepare(&statement) {
-            let message = message(&error);
-            if let Some(function) = message.strip_prefix("no such function: ")
-                && functions.insert(function.to_owned())
-            {
-                const ANY_NUMBER: i32 = -1;
-                let null = |_: &rusqlite::functions::Context<'_>| Ok(rusqlite::types::Null);
-                sqlite.create_scalar_function(function, ANY_NUMBER, FunctionFlags::SQLITE_UTF8, null)?;
-                continue;
-            }
-            let Some(object) = message.strip_prefix("no such table: ") else { break };
-            // Statements of a trigger name the database, too.
-            let names = [Some(object), object.strip_prefix("main.")].into_iter().flatten();
-            let is_absent = |name: &&str| absent.contains(&name.to_ascii_lowercase());
-            if let Some(name) = names.clone().find(is_absent) {
-                return Ok(Some(name.to_owned()));
-            }
-            break;
+    for statement in changes(sqlite, table)? {
+        let Some(error) = compile(sqlite, &statement)? else { continue };
+        let message = message(&error);
+        let Some(object) = message.strip_prefix("no such table: ") else { continue };
+        // Statements of a trigger name the database, too.
+        let names = [Some(object), object.strip_prefix("main.")].into_iter().flatten();
+        let is_absent = |name: &&str| absent.contains(&name.to_ascii_lowercase());
+        if let Some(name) = names.clone().find(is_absent) {
+            return Ok(Some(name.to_owned()));
         }
     }
     Ok(None)
 }
 
-/// Returns an INSERT, a DELETE, and an UPDATE of all columns.
-fn statements(sqlite: &Connection, table: &str) -> rusqlite::Result<[String; 3]> {
+/// Compiles a statement, and returns SQLite's error about it. A function that does nothing replaces each that is missing.
+pub(super) fn compile(sqlite: &Connection, statement: &str) -> rusqlite::Result<Option<rusqlite::Error>> {
+    const ANY_NUMBER: i32 = -1;
+    let mut functions = HashSet::new();
+    while let Err(error) = sqlite.prepare(statement) {
+        let message = message(&error);
+        let Some(function) = message.strip_prefix("no such function: ") else { return Ok(Some(error)) };
+        if !functions.insert(function.to_owned()) {
+            return Ok(Some(error));
+        }
+        let null = |_: &rusqlite::functions::Context<'_>| Ok(rusqlite::types::Null);
+        sqlite.create_scalar_function(function, ANY_NUMBER, FunctionFlags::SQLITE_UTF8, null)?;
+    }
+    Ok(None)
+}
+
+/// Returns an INSERT, a DELETE, and an UPDATE of all columns of a table.
+pub(super) fn changes(sqlite: &Connection, table: &str) -> rusqlite::Result<[String; 3]> {
     let mut columns = sqlite.prepare_cached("SELECT name FROM temp.pragma_table_xinfo(?) WHERE hidden = 0")?;
     let columns = columns.query_map([table], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
     let same = |column: &String| format!("{0} = {0}", quoted_name(column));
