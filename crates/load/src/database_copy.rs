@@ -247,10 +247,16 @@ impl DatabaseCopy {
         if triggers.is_empty() || absent.is_empty() {
             return Ok(vec![None; triggers.len()]);
         }
+        missing_objects(&self.definitions_without_triggers(tables, created), ORIGIN, &triggers, &absent)
+    }
+
+    /// Returns the DDL of the copied tables and their indexes, `created`, and the DDL of views and virtual tables.
+    pub fn definitions_without_triggers(&self, tables: &[&CopiedTable], created: &str) -> String {
         let mut sql = String::new();
         tables.iter().for_each(|copied| add_statement(&mut sql, &copied.table.sql));
-        of_tables(|object| !object.is_trigger).for_each(|(_, index)| add_statement(&mut sql, &index.sql));
-        missing_objects(&(sql + created + &self.extras_sql()), ORIGIN, &triggers, &absent)
+        let objects = tables.iter().flat_map(|copied| &copied.table.objects);
+        objects.filter(|object| !object.is_trigger).for_each(|index| add_statement(&mut sql, &index.sql));
+        sql + created + &self.extras_sql()
     }
 
     /// Returns the names, in lower case, of objects of the tables' databases that are not copied.

@@ -152,6 +152,57 @@ fn what_two_files_do_not_have_in_common_is_not_chosen_in_silence() {
     assert!(ended.code == Some(1) && ended.err.contains("virtual table f of f.db (rows of other files"), "{ended:?}");
 }
 
+/// `--unique a` for a database that is copied ended with success and an unchanged table, with equal values of `a` in it. So did the other
+/// options that define a table. Options that agree with the table are fine.
+#[test]
+fn a_copied_table_is_as_the_options_say() {
+    let room = Room::new();
+    let sql = "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT); INSERT INTO t VALUES (1, 2), (2, 2);
+        CREATE TABLE u (c REFERENCES t); CREATE INDEX i ON u (c); CREATE VIRTUAL TABLE t_fts USING fts5 (b, content = t)";
+    room.sqlite("source.db").execute_batch(sql).unwrap();
+    room.write("x.csv", "b,d\n1,2\n");
+    for agreed in
+        ["--primary-key a --unique t.a --not-null a", "--index c", "--type b=text --foreign-key c=t.a", "--fts b"]
+    {
+        room.done(&format!("load copy.db source.db --overwrite {agreed}"));
+    }
+    for (refused, table) in [
+        ("--unique b", "t"),
+        ("--index b", "t"),
+        ("--primary-key c", "u"),
+        ("--not-null b", "t"),
+        ("--type b=INTEGER", "t"),
+        ("--foreign-key b=u.c", "t"),
+        ("--fts a", "t"),
+        ("--strict", "t"),
+        ("--without-rowid", "u"),
+    ] {
+        for command in ["load", "plan"] {
+            let ended = room.run(&format!("{command} copy.db source.db --overwrite {refused}"));
+            let told =
+                format!("table {table}: {refused} has no effect: the table is copied with the definition that it has");
+            let helps = ended.err.contains("--schema FILE.sql") && ended.err.contains("litepress index");
+            assert!(ended.code == Some(2) && ended.err.contains(&told) && helps, "{refused}: {}", ended.err);
+        }
+    }
+    for (idle, told) in [
+        ("--unique e", "--unique: no column is named e"),
+        ("--index a,c", "--index a,c: no table has all of these columns"),
+        ("--fts-tokenizer porter", "no table has a full-text index"),
+    ] {
+        let ended = room.run(&format!("load copy.db source.db --overwrite {idle}"));
+        assert!(ended.code == Some(2) && ended.err.contains(told), "{idle}: {}", ended.err);
+    }
+    // Beside a file whose table the options define, they mean that table.
+    let told = room.done("load copy.db source.db x.csv --overwrite --index x.b --unique d --strict");
+    assert!(told.contains("--strict is for new tables: copied ones keep their definition: t, u"), "{told}");
+    assert_eq!(room.query("copy.db", "SELECT name FROM sqlite_schema WHERE name LIKE 'idx%'"), "idx_x_b");
+    let ended = room.run("load copy.db source.db x.csv --overwrite --index b");
+    assert!(ended.code == Some(2) && ended.err.contains("write TABLE.COLUMN"), "{ended:?}");
+    // Tables that the target keeps are no tables of the run.
+    room.done("load copy.db x.csv --replace-tables --index b --strict");
+}
+
 /// Rowids that no column holds were numbered anew: rows that other programs knew by them were lost.
 #[test]
 fn rowids_that_no_column_holds_are_kept() {

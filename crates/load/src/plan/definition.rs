@@ -10,8 +10,8 @@ use crate::infer::{self, FileStats, InferredColumn};
 use crate::input::Input;
 use crate::options::Format;
 use crate::reader::{DecimalRange, FileColumn, FileColumnKind, Reader};
-use crate::schema::{self, NewTable};
-use litepress_rows::{Error, ErrorKind, Message, OptionName, Result, Schema, message};
+use crate::schema::{self, NewTable, Origin, TableOptions};
+use litepress_rows::{Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 impl LoadRequest {
@@ -37,6 +37,7 @@ impl LoadRequest {
             }
             found.push(of_group);
         }
+        self.refuse_other_definitions(groups, copy, !new.is_empty())?;
         self.refuse_unknown_names(&found)?;
         self.refuse_unknown_selection(groups, &found)?;
         let created = if new.is_empty() {
@@ -53,6 +54,47 @@ impl LoadRequest {
         let schema = Schema::from_sql(&sql, database_copy::ORIGIN)?;
         // Virtual tables of databases come with their shadow tables.
         Ok((schema.with_shadow_tables(|name| groups.iter().any(|group| group.is_copy_of(name))), found))
+    }
+
+    /// Fails if the options say what a copied table is not: the copy keeps its definition. Skips the tables that a target keeps.
+    fn refuse_other_definitions(&self, groups: &[Group], copy: &mut DatabaseCopy, beside_new: bool) -> Result<()> {
+        let is_read = |group: &&Group| !group.contents.iter().any(|content| self.keeps(content));
+        let copied: Vec<&CopiedTable> =
+            groups.iter().filter(is_read).filter_map(|group| group.copied.as_ref()).collect();
+        let copied: Vec<&CopiedTable> = copied.into_iter().filter(|copied| !copied.is_shadow).collect();
+        // SQLite takes a while for the definitions of a database with thousands of tables.
+        if copied.is_empty() || self.options == TableOptions::default() {
+            return Ok(());
+        }
+        let schema = Schema::from_sql(&copy.definitions_without_triggers(&copied, ""), database_copy::ORIGIN)?;
+        let tables: Vec<&Table> = copied.iter().filter_map(|copied| schema.table(&copied.table.name)).collect();
+        let origin = Origin::Source { beside_new };
+        let mut mistakes: Vec<Error> =
+            tables.iter().flat_map(|table| schema::disagreements(&schema, table, &self.options, origin)).collect();
+        if !beside_new {
+            mistakes.extend(schema::idle_options(&tables, &self.options));
+            mistakes.extend(schema::unused_full_text_options(&self.options));
+        } else if mistakes.is_empty() {
+            self.note_plain_copies(&tables, copy);
+        }
+        if mistakes.is_empty() { Ok(()) } else { Err(Error::all_of(mistakes)) }
+    }
+
+    /// Notes the copied tables that differ from what the options say of new ones.
+    fn note_plain_copies(&self, tables: &[&Table], copy: &mut DatabaseCopy) {
+        let options = [
+            (self.options.strict, OptionName::Strict, (|table| table.strict) as fn(&Table) -> bool),
+            (self.options.without_rowid, OptionName::WithoutRowid, |table| table.without_rowid),
+        ];
+        for (_, option, is_so) in options.into_iter().filter(|(is_given, ..)| *is_given) {
+            let others: Vec<&str> =
+                tables.iter().filter(|table| !is_so(table)).map(|table| table.name.as_str()).collect();
+            if !others.is_empty() {
+                let others = others.join(", ");
+                let option = option.alone().given();
+                copy.notes.push(message![option, " is for new tables: copied ones keep their definition: ", others]);
+            }
+        }
     }
 
     /// Scans the files of a table: text files in full, to infer types.

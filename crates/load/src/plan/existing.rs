@@ -5,7 +5,7 @@ use super::groups::{Found, Group};
 use super::{LoadRequest, PlannedFile, PlannedTable};
 use crate::database_copy::DatabaseCopy;
 use crate::options::Format;
-use crate::schema::{self, LACKS_COLUMNS, NewTable};
+use crate::schema::{self, LACKS_COLUMNS, NewTable, Origin};
 use litepress_rows::schema::SchemaAdditions;
 use litepress_rows::{Column, Conflict, Error, ErrorKind, OptionName, Result, Schema, Table, message};
 use std::collections::HashMap;
@@ -92,7 +92,7 @@ impl LoadRequest {
         groups.sort_by_key(|group| !exists(group));
         let count = groups.iter().filter(|group| exists(group)).count();
         let tables = groups[..count].iter().filter_map(|group| existing.schema.table(&group.name));
-        let disagreements = |table| schema::disagreements(&existing.schema, table, &self.options);
+        let disagreements = |table| schema::disagreements(&existing.schema, table, &self.options, Origin::Target);
         let mut mistakes: Vec<Error> = tables.flat_map(disagreements).collect();
         mistakes.extend(schema::unused_full_text_options(&self.options));
         if !mistakes.is_empty() {

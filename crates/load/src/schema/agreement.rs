@@ -1,30 +1,86 @@
-//! Holds the options that define tables against a table that exists. It keeps its definition, so an option that says anything else would
-//! have no effect.
+//! Holds the options that define tables against a table that exists, or that is copied from a database. It keeps its definition, so an
+//! option that says anything else would have no effect.
 
 use super::ddl::{FtsContent, full_text};
-use super::pattern::{is_name, value_of};
+use super::pattern::{Columns, is_name, no_column, refuse_idle, value_of};
 use super::{TableOptions, type_of_word};
 use litepress_rows::schema::{Index, SchemaObject};
 use litepress_rows::{Error, ErrorKind, Hint, Message, OptionName, Schema, Table, message};
 
+/// The origin of a table's definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The database that gets the rows.
+    Target,
+    /// A database that is read.
+    Source {
+        /// The same options define other tables, too.
+        beside_new: bool,
+    },
+}
+
 /// Returns an error for each option that says what a table of the schema is not. Options for columns of other tables are none of its
 /// business.
-pub(crate) fn disagreements(schema: &Schema, table: &Table, options: &TableOptions) -> Vec<Error> {
-    let agreement = Agreement { schema, table, errors: Vec::new() };
+pub(crate) fn disagreements(schema: &Schema, table: &Table, options: &TableOptions, origin: Origin) -> Vec<Error> {
+    let agreement = Agreement { schema, table, origin, errors: Vec::new() };
     agreement.of(options)
+}
+
+/// Returns an error for each option that names columns that none of these tables has.
+pub(crate) fn idle_options(tables: &[&Table], options: &TableOptions) -> Vec<Error> {
+    let names = tables.iter().map(|table| table.columns.iter().map(|column| column.name.as_str()).collect());
+    let known: Vec<Columns<'_>> = tables.iter().map(|table| table.name.as_str()).zip(names).collect();
+    let mut errors = refuse_idle(OptionName::Type, &options.types, &known);
+    errors.extend(refuse_idle(OptionName::Numbers, &options.numbers, &known));
+    let mut refuse = |option: OptionName, names: &[String]| {
+        let has =
+            |(table, columns): &Columns<'_>, name: &String| columns.iter().any(|column| is_name(name, table, column));
+        if known.iter().any(|table| names.iter().all(|name| has(table, name))) {
+            return;
+        }
+        let unknown = names.iter().find(|name| !known.iter().any(|table| has(table, name)));
+        errors.push(match unknown {
+            Some(name) => no_column(&option.alone().given(), name, &known),
+            None => {
+                let given = option.names(names.iter().map(String::as_str)).given();
+                Error::new(ErrorKind::Usage, message![given, ": no table has all of these columns"])
+            }
+        });
+    };
+    for (option, lists) in options.lists() {
+        lists.iter().for_each(|names| refuse(option, names));
+    }
+    options.not_null.iter().for_each(|name| refuse(OptionName::NotNull, std::slice::from_ref(name)));
+    options.foreign_keys.iter().for_each(|(child, _)| refuse(OptionName::ForeignKey, std::slice::from_ref(child)));
+    errors
+}
+
+impl TableOptions {
+    /// Returns the options that are lists of columns.
+    fn lists(&self) -> [(OptionName, &Vec<Vec<String>>); 4] {
+        [
+            (OptionName::PrimaryKey, &self.primary_key),
+            (OptionName::Unique, &self.unique),
+            (OptionName::Index, &self.indexes),
+            (OptionName::Fts, &self.full_text),
+        ]
+    }
 }
 
 struct Agreement<'t> {
     schema: &'t Schema,
     table: &'t Table,
+    origin: Origin,
     errors: Vec<Error>,
 }
 
 impl Agreement<'_> {
     fn of(mut self, options: &TableOptions) -> Vec<Error> {
         let (schema, table) = (self.schema, self.table);
-        self.hold(options.strict, OptionName::Strict.alone(), || table.strict);
-        self.hold(options.without_rowid, OptionName::WithoutRowid.alone(), || table.without_rowid);
+        // These name no table, so they are for the new ones if there are some.
+        let is_for_others = self.origin == Origin::Source { beside_new: true };
+        self.hold(options.strict && !is_for_others, OptionName::Strict.alone(), || table.strict);
+        self.hold(options.without_rowid && !is_for_others, OptionName::WithoutRowid.alone(), || table.without_rowid);
         for column in &table.columns {
             let Some(declared) = value_of(&options.types, &table.name, &column.name) else { continue };
             let is_type = || words(type_of_word(declared.trim())) == words(&column.declared_type);
@@ -37,13 +93,7 @@ impl Agreement<'_> {
                 columns.iter().flatten().all(is_not_null)
             });
         }
-        let lists = [
-            (OptionName::PrimaryKey, &options.primary_key),
-            (OptionName::Unique, &options.unique),
-            (OptionName::Index, &options.indexes),
-            (OptionName::Fts, &options.full_text),
-        ];
-        for (option, lists) in lists {
+        for (option, lists) in options.lists() {
             for names in lists {
                 let columns = self.columns(names);
                 let given = option.names(names.iter().map(String::as_str));
@@ -91,11 +141,29 @@ impl Agreement<'_> {
     /// Adds an error if an option is given for the table, and the table is not as it says.
     fn hold(&mut self, is_given: bool, option: Hint, is_so: impl FnOnce() -> bool) {
         if is_given && !is_so() {
-            let message = message![option.given(), " has no effect: the table exists, and is defined otherwise"];
-            let advice: Message =
-                "leave it out, or change the table first, by CREATE INDEX, ALTER TABLE or CREATE VIRTUAL TABLE".into();
-            self.errors.push(Error::new(ErrorKind::Usage, message).in_table(&self.table.name).advise(advice));
+            let why = match self.origin {
+                Origin::Target => " has no effect: the table exists, and is defined otherwise",
+                Origin::Source { .. } => " has no effect: the table is copied with the definition that it has",
+            };
+            let error = Error::new(ErrorKind::Usage, message![option.given(), why]).in_table(&self.table.name);
+            self.errors.push(error.advise(self.advice()));
         }
+    }
+
+    fn advice(&self) -> Message {
+        let Origin::Source { beside_new } = self.origin else {
+            return "leave it out, or change the table first, by CREATE INDEX, ALTER TABLE or CREATE VIRTUAL TABLE"
+                .into();
+        };
+        let other = if beside_new { ", write TABLE.COLUMN for a column of another table" } else { "" };
+        let schema = OptionName::Schema.word("FILE.sql");
+        message![
+            "leave it out",
+            other,
+            ", define the table with ",
+            schema,
+            ", or add indexes to the copy afterwards (litepress index)"
+        ]
     }
 
     /// Returns the positions of columns, if the table has all of them.

@@ -7,7 +7,7 @@ pub use full_text::FtsContent;
 use super::agreement::words;
 use super::listed;
 use super::name::in_sql;
-use super::pattern::{no_column, refuse_idle, value_of};
+use super::pattern::{Columns, no_column, refuse_idle, value_of};
 use crate::infer::{InferredColumn, Numbers};
 use litepress_rows::{Error, ErrorKind, Hint, Message, OptionName, Schema, message};
 use std::collections::HashSet;
@@ -24,7 +24,7 @@ pub struct NewTable {
 
 /// Options for new tables. `COLUMN` names that column of every table that has it; `TABLE.COLUMN` names one column. As in
 /// SQLite, names are equal if they differ only in the case of ASCII letters.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TableOptions {
     /// `--primary-key C,..`: at most one list per table.
     pub primary_key: Vec<Vec<String>>,
@@ -128,9 +128,10 @@ fn same_names(tables: &[NewTable], mistakes: &mut Vec<Error>) {
 
 fn set_types(tables: &mut [NewTable], options: &TableOptions, mistakes: &mut Vec<Error>) {
     declare_types(tables, options, mistakes);
-    let columns = || tables.iter().map(|table| (table.name.as_str(), &table.columns[..]));
-    mistakes.extend(refuse_idle(OptionName::Type, &options.types, columns()));
-    mistakes.extend(refuse_idle(OptionName::Numbers, &options.numbers, columns()));
+    let names = tables.iter().map(|table| table.columns.iter().map(|column| column.name.as_str()).collect());
+    let known: Vec<Columns<'_>> = tables.iter().map(|table| table.name.as_str()).zip(names).collect();
+    mistakes.extend(refuse_idle(OptionName::Type, &options.types, &known));
+    mistakes.extend(refuse_idle(OptionName::Numbers, &options.numbers, &known));
 }
 
 /// Gives columns the types that the options say. Adds types that SQLite does not know to `mistakes`.

@@ -1,11 +1,11 @@
 //! Options for several columns: names with wildcards.
 
 use super::listed;
-use crate::infer::{InferredColumn, Numbers};
+use crate::infer::Numbers;
 use litepress_rows::{Error, ErrorKind, Hint, OptionName, message};
 
 /// A table and its columns, as a pattern sees them.
-type Columns<'a> = (&'a str, Vec<&'a str>);
+pub(super) type Columns<'a> = (&'a str, Vec<&'a str>);
 
 /// Returns the value for a column among entries `[TABLE.]COLUMN`, in which `*` stands for any characters. An entry without `*`
 /// wins, then the one with the most other characters; of equal ones the last.
@@ -21,13 +21,7 @@ pub fn numbers_of(entries: &[(String, Numbers)], table: &str, column: &str) -> N
 }
 
 /// Returns an error for every entry that fits no column of the tables.
-pub(super) fn refuse_idle<'t, V>(
-    option: OptionName,
-    entries: &[(String, V)],
-    tables: impl Iterator<Item = (&'t str, &'t [InferredColumn])>,
-) -> Vec<Error> {
-    let tables: Vec<Columns<'_>> =
-        tables.map(|(name, columns)| (name, columns.iter().map(|column| column.name.as_str()).collect())).collect();
+pub(super) fn refuse_idle<V>(option: OptionName, entries: &[(String, V)], tables: &[Columns<'_>]) -> Vec<Error> {
     let is_idle = |pattern: &str| {
         let fits_one = |(table, columns): &Columns<'_>| columns.iter().any(|column| fits(pattern, table, column));
         !tables.iter().any(fits_one)
@@ -35,7 +29,7 @@ pub(super) fn refuse_idle<'t, V>(
     entries
         .iter()
         .filter(|(pattern, _)| is_idle(pattern))
-        .map(|(name, _)| no_column(&option.alone().given(), name, &tables))
+        .map(|(name, _)| no_column(&option.alone().given(), name, tables))
         .collect()
 }
 
