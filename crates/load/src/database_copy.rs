@@ -3,6 +3,7 @@
 //! A virtual table is copied as an entry of the schema and its shadow tables, row by row: its module finds its data unchanged.
 
 use crate::input::Input;
+use crate::schema;
 use crate::sqlite::{Database, Extra, ExtraKind, Object, Settings, Table};
 use litepress_rows::schema::{Trigger, missing_objects};
 use litepress_rows::{Message, Result, Schema};
@@ -45,14 +46,19 @@ impl DatabaseCopy {
         self.databases.push((input.clone(), database.clone()));
     }
 
-    /// Notes the views and virtual tables of databases whose tables alone are copied.
-    pub fn note_uncopied(&mut self) {
+    /// Lists the virtual tables of databases whose rows go to a database that exists, and notes their views: only tables are copied.
+    pub fn note_uncopied(&mut self, target: &Schema) {
         for (_, database) in &self.databases {
-            let extras: Vec<String> =
-                database.extras().iter().map(|extra| format!("{} {}", extra.kind.name(), extra.name)).collect();
-            if !extras.is_empty() {
-                let (extras, file) = (extras.join(", "), database.name().display());
-                self.notes.push(format!("only the tables of {file} are copied, without {extras}").into());
+            let file = database.name().display();
+            let loses_rows =
+                |extra: &&Extra| extra.kind == ExtraKind::VirtualTable && !is_index_of_target(extra, target);
+            let (lost, others): (Vec<&Extra>, Vec<&Extra>) = database.extras().iter().partition(loses_rows);
+            self.left_out.extend(lost.iter().map(|extra| format!("{} {} of {file}", extra.kind.name(), extra.name)));
+            let others: Vec<String> =
+                others.iter().map(|extra| format!("{} {}", extra.kind.name(), extra.name)).collect();
+            if !others.is_empty() {
+                let others = others.join(", ");
+                self.notes.push(format!("only the tables of {file} are copied, without {others}").into());
             }
         }
     }
@@ -273,6 +279,14 @@ impl DatabaseCopy {
         let is_there = |name: &String| copied.contains(name) || self.replaced.contains(name);
         names.map(|name| name.to_ascii_lowercase()).filter(|name| !is_there(name)).collect()
     }
+}
+
+/// Returns whether a virtual table is a full-text index over a table, and the target has one of its name: it has no rows to lose, and
+/// the triggers of the target keep its own up to date.
+fn is_index_of_target(extra: &Extra, target: &Schema) -> bool {
+    let content = |sql| schema::option_of_full_text(sql, "content").filter(|table| !table.is_empty());
+    let known = target.sql_of("table", &extra.name).and_then(content);
+    known.is_some_and(|known| content(&extra.sql).is_some_and(|table| table.eq_ignore_ascii_case(&known)))
 }
 
 /// The page size of databases whose schema sets none.

@@ -317,6 +317,31 @@ fn tables_of_another_database_are_added() {
     );
 }
 
+/// The rows of a virtual table were not added, and the run ended with success. Without `--append` that is an error. A full-text index over
+/// a table has no rows to lose if the target has the same one.
+#[test]
+fn virtual_tables_of_another_database_are_not_lost_in_silence() {
+    let room = Room::new();
+    room.sqlite("app.db").execute_batch("CREATE TABLE a (x)").unwrap();
+    room.sqlite("other.db")
+        .execute_batch("CREATE VIRTUAL TABLE f USING fts5 (x); INSERT INTO f VALUES ('y'); CREATE TABLE b (x); CREATE VIEW v AS SELECT 1")
+        .unwrap();
+    let ended = room.run("load app.db other.db --append --progress none");
+    let lacks = "would lack virtual table f of other.db";
+    assert!(ended.code == Some(1) && ended.err.contains(lacks), "{ended:?}");
+    assert!(ended.err.contains("--allow-incomplete"), "{ended:?}");
+    assert_eq!(room.query("app.db", "SELECT name FROM sqlite_schema"), "a");
+    let text = room.done("load app.db other.db --append --allow-incomplete --progress none");
+    assert!(text.contains("virtual table f of other.db") && text.contains("without view v"), "{text}");
+    room.write("1.csv", "x\nyes\n");
+    for name in ["one.db", "two.db"] {
+        room.done(&format!("load {name} 1.csv --table t --fts x"));
+    }
+    let text = room.done("load one.db two.db --append --progress none");
+    assert!(text.contains("without virtual table t_fts"), "{text}");
+    assert_eq!(room.query("one.db", "SELECT count(*) FROM t_fts('yes')"), "2");
+}
+
 #[test]
 fn a_lock_is_waited_for_and_readers_keep_what_they_see() {
     for (room, mode) in rooms() {

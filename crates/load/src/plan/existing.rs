@@ -87,7 +87,7 @@ impl LoadRequest {
         copy: &mut DatabaseCopy,
         go_on: &(dyn Fn() -> Result<()> + Sync),
     ) -> Result<Extended> {
-        copy.note_uncopied();
+        copy.note_uncopied(&existing.schema);
         let exists = |group: &Group| existing.schema.position(&group.name).is_some();
         groups.sort_by_key(|group| !exists(group));
         let count = groups.iter().filter(|group| exists(group)).count();
