@@ -14,6 +14,7 @@ pub(crate) fn number_notes<'d>(tables: impl Iterator<Item = (&'d str, &'d [Infer
         match &decision.caveat {
             Some(Caveat::KeptAsText { first, .. }) => texts.push(format!("{name} ({first})")),
             Some(Caveat::Rounded { count, first }) => notes.push(rounded(&name, *count, first)),
+            Some(Caveat::BeyondRange { count, first }) => notes.push(beyond_range(&name, *count, first)),
             None => {}
         }
     }
@@ -35,6 +36,14 @@ fn kept_as_text(columns: &[String]) -> Message {
         OptionName::Numbers.word("lenient"),
         " stores the nearest doubles"
     ]
+}
+
+fn beyond_range(name: &str, count: u64, first: &str) -> Message {
+    let what = match count {
+        1 => format!("1 number of {name} is beyond the largest double and stays a text"),
+        _ => format!("{} numbers of {name} are beyond the largest double and stay texts", grouped(count)),
+    };
+    format!("{what}, {}{first}", if count == 1 { "" } else { "first " }).into()
 }
 
 fn rounded(name: &str, count: u64, first: &str) -> Message {

@@ -113,6 +113,8 @@ enum Kind {
     BigRound,
     /// Another integer beyond 64 bits.
     BigInteger,
+    /// A JSON number beyond the largest double: `1e400`.
+    Beyond,
     /// A text that is not a number, or one in a spelling that means more: `007`, `+1`.
     Other,
     /// A JSON string.
@@ -127,7 +129,7 @@ impl Kind {
     const COUNT: usize = Self::Spaced as usize + 1;
 
     /// The kinds of nonempty texts and of JSON numbers.
-    const WRITTEN: [Self; 12] = [
+    const WRITTEN: [Self; 13] = [
         Self::Infinite,
         Self::Integer,
         Self::LongInteger,
@@ -139,6 +141,7 @@ impl Kind {
         Self::Lossy,
         Self::BigRound,
         Self::BigInteger,
+        Self::Beyond,
         Self::Other,
     ];
 }
@@ -329,7 +332,7 @@ impl ColumnStats {
             ScannedValue::Number(text) if words.has(text) => (Kind::Missing, 0, text),
             ScannedValue::Number(text) => {
                 self.json_numbers += 1;
-                let (kind, decimals) = self.kind_of(text, record);
+                let (kind, decimals) = number::classify_json(text);
                 (kind, decimals, text)
             }
             ScannedValue::String(text) if words.is_empty() => (Kind::String, 0, text),
@@ -424,9 +427,10 @@ impl ColumnStats {
         self.kind_counts.iter().map(|tally| tally.first).min().unwrap_or(At::NOWHERE)
     }
 
-    /// Returns the tally of the kind of text or JSON number that came first.
+    /// Returns the tally of the kind of text or JSON number that came first, if a double is near it.
     fn first_number(&self) -> Option<&KindCount> {
-        Kind::WRITTEN.iter().map(|&kind| self.tally(kind)).min_by_key(|tally| tally.first)
+        let kinds = Kind::WRITTEN.iter().filter(|kind| **kind != Kind::Beyond);
+        kinds.map(|&kind| self.tally(kind)).min_by_key(|tally| tally.first)
     }
 
     fn merge(&mut self, other: &Self) {

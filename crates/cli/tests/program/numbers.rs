@@ -115,6 +115,30 @@ fn numbers_of_json_are_numbers() {
 }
 
 /// `NA` is a missing number, and Namibia: `--null-value NA` is for all columns.
+/// One `true`, or one `1e400`, made texts of all numbers of a column, and no note said so: `5`, `"5"` and `'5'` were the same. `--sample`
+/// refused the strings of such a column.
+#[test]
+fn numbers_of_json_stay_numbers_beside_other_values() {
+    let room = Room::new();
+    for (values, options, expected) in [
+        (&["5", "40", "true", "false"][..], "", "5 40 1 0"),
+        (&["true", "2.5"], "--strict", "1 2.5"),
+        (&["5", "\"5\"", "true", "[1]"], "", "5 '5' 1 '[1]'"),
+        (&["5", "\"5\"", "true"], "--sample 2", "5 '5' 1"),
+        (&["5", "1e400", "-1e400", "2.5"], "", "5 '1e400' '-1e400' 2.5"),
+        (&["1e400", "1"], "--strict", "'1e400' 1"),
+        (&["\"a\"", "true"], "", "'a' 'true'"),
+    ] {
+        let records: String = values.iter().map(|value| format!("{{\"x\":{value}}}\n")).collect();
+        room.write("t.ndjson", &records);
+        let text = room.done(&format!("load t.db t.ndjson --overwrite --progress none {options}"));
+        assert_eq!(room.query("t.db", "SELECT group_concat(quote(x), ' ') FROM t"), expected);
+        let is_beyond = values.contains(&"1e400");
+        assert_eq!(text.contains("beyond the largest double and stay"), is_beyond, "{text}");
+        assert!(!is_beyond || text.contains("'1e400' in record"), "{text}");
+    }
+}
+
 #[test]
 fn words_are_for_columns_of_numbers() {
     let room = Room::new();

@@ -8,7 +8,7 @@
 //! | these, and 64-bit integers that no double equals | NUMERIC | TEXT |
 //! | JSON true and false | INTEGER | INTEGER |
 //! | JSON numbers of any size | REAL or NUMERIC | REAL or ANY |
-//! | JSON numbers, and strings, arrays or objects | none | ANY |
+//! | JSON numbers, and strings, true, false, arrays, objects or numbers beyond the largest double | none | ANY |
 //! | anything else | TEXT | TEXT |
 //!
 //! [`Numbers`] chooses another rule for the numbers of text files.
@@ -44,7 +44,7 @@ pub(super) enum Chosen {
     Numeric,
     /// Integers and doubles whose digits come back.
     LongNumeric,
-    /// Both numbers and strings, unchanged.
+    /// Both numbers and other values.
     Any,
     Text,
 }
@@ -84,13 +84,14 @@ impl FileStats {
         if strings == values {
             return (Chosen::Text, all(finding, "is a string", "are strings")).into();
         }
+        let is_json = finding.json_numbers + finding.count(Kind::Infinite) == written && !finding.has(Kind::Other);
+        let beyond = finding.count(Kind::Beyond);
+        if is_json && finding.json_numbers > beyond && strings + booleans + nested + beyond > 0 {
+            return self.choose_any(finding);
+        }
         if booleans > 0 {
             let place = self.place(finding.tally(Kind::Boolean));
             return (Chosen::Text, format!("{place} is true or false, and others are not")).into();
-        }
-        let is_json = finding.json_numbers + finding.count(Kind::Infinite) == written && !finding.has(Kind::Other);
-        if is_json && finding.json_numbers > 0 && strings + nested > 0 {
-            return self.choose_any(finding);
         }
         if nested > 0 {
             let place = self.place(finding.tally(Kind::Nested));
@@ -104,17 +105,32 @@ impl FileStats {
             };
             return (Chosen::Text, reason).into();
         }
+        if beyond > 0 {
+            return (Chosen::Text, self.why_text(finding, numbers)).into();
+        }
         if is_json { self.choose_json_number(finding, strict) } else { self.choose_number(finding, strict, numbers) }
     }
 
-    /// Chooses no type for JSON numbers beside strings, arrays or objects.
+    /// Chooses no type for JSON numbers beside other values.
     fn choose_any(&self, finding: &ColumnStats) -> Choice {
-        let other = [(Kind::String, "a string"), (Kind::Nested, "an array or object")]
-            .map(|(kind, what)| (finding.tally(kind), what));
-        let (tally, what) = if other[0].0.first <= other[1].0.first { other[0] } else { other[1] };
+        let others = [
+            (Kind::String, "a string"),
+            (Kind::Nested, "an array or object"),
+            (Kind::Boolean, "true or false (1 or 0)"),
+            (Kind::Beyond, "beyond the largest double"),
+        ];
+        let others = others.map(|(kind, what)| (finding.tally(kind), what));
+        let [first, rest @ ..] = others;
+        let (tally, what) =
+            rest.into_iter().fold(first, |one, other| if other.0.first < one.0.first { other } else { one });
         let number = finding.first_number().map_or_else(String::new, |tally| self.place(tally));
         let reason = format!("{} is {what} and {number} a number, and each is kept as it is", self.place(tally));
-        Choice { caveat: self.rounded(finding), ..(Chosen::Any, reason).into() }
+        Choice { caveat: self.rounded(finding).or_else(|| self.beyond(finding)), ..(Chosen::Any, reason).into() }
+    }
+
+    fn beyond(&self, finding: &ColumnStats) -> Option<Caveat> {
+        let tally = finding.tally(Kind::Beyond);
+        (tally.count > 0).then(|| Caveat::BeyondRange { count: tally.count, first: self.place(tally) })
     }
 
     /// Chooses a type for JSON numbers, which are numbers whatever their digits.
@@ -218,6 +234,9 @@ impl FileStats {
         if finding.has(Kind::Other) {
             return why(Kind::Other, number::why_not(&tally(Kind::Other).text));
         }
+        if finding.has(Kind::Beyond) {
+            return why(Kind::Beyond, "is beyond the largest double".to_owned());
+        }
         if finding.has(Kind::Spaced) && numbers == Numbers::Exact {
             return why(Kind::Spaced, "has spaces around it".to_owned());
         }
@@ -304,7 +323,10 @@ impl Chosen {
             Self::Numeric => kinds.extend([Kind::Integer, Kind::LongInteger, Kind::Fraction]),
             Self::Real | Self::Digits => kinds.extend(digits),
             Self::LongNumeric => kinds.extend(digits.into_iter().chain([Kind::LongInteger])),
-            Self::Any => kinds.extend(digits.into_iter().chain([Kind::LongInteger, Kind::String, Kind::Nested])),
+            Self::Any => {
+                let others = [Kind::LongInteger, Kind::String, Kind::Nested, Kind::Boolean, Kind::Beyond];
+                kinds.extend(digits.into_iter().chain(others));
+            }
         }
         if numbers != Numbers::Exact {
             kinds.push(Kind::Spaced);

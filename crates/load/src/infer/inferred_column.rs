@@ -40,6 +40,13 @@ pub enum Caveat {
         /// The first one: `'0.1234567890123456789' in record 3`.
         first: String,
     },
+    /// Numbers beyond the largest double stay texts, beside other numbers.
+    BeyondRange {
+        /// Number of these numbers.
+        count: u64,
+        /// The first one.
+        first: String,
+    },
     /// Numbers of the column are rounded to the nearest double.
     Rounded {
         /// Number of these numbers.
@@ -174,7 +181,8 @@ impl InferredColumn {
         let (kind, decimals) = match value {
             ScannedValue::Null => (Kind::Null, 0),
             ScannedValue::Text(b"") => (Kind::Empty, 0),
-            ScannedValue::Text(text) | ScannedValue::Number(text) => number::classify(text),
+            ScannedValue::Text(text) => number::classify(text),
+            ScannedValue::Number(text) => number::classify_json(text),
             ScannedValue::String(_) => (Kind::String, 0),
             ScannedValue::Boolean(_) => (Kind::Boolean, 0),
             ScannedValue::Nested(_) => (Kind::Nested, 0),

@@ -42,6 +42,25 @@ pub(super) fn classify(text: &[u8]) -> (Kind, u8) {
     }
 }
 
+/// Returns the kind of a JSON number, and its number of decimals. It is a number however long it is.
+#[inline]
+pub(super) fn classify_json(number: &[u8]) -> (Kind, u8) {
+    match classify_bare(number) {
+        (Kind::Other, _) => (classify_huge(number), 0),
+        known => known,
+    }
+}
+
+#[cold]
+fn classify_huge(number: &[u8]) -> Kind {
+    let real: Option<f64> = std::str::from_utf8(number).ok().and_then(|number| number.parse().ok());
+    match real {
+        Some(real) if real.is_finite() => Kind::Lossy,
+        Some(_) => Kind::Beyond,
+        None => Kind::Other,
+    }
+}
+
 /// Returns whether a text begins or ends with a space that SQLite ignores around numbers.
 #[inline]
 fn has_spaces(text: &[u8]) -> bool {

@@ -189,7 +189,12 @@ fn json_values_have_types_of_their_own() {
             &[int, nested],
             "no type: '[1]' in record 2 is an array or object and '5' in record 1 a number, and each is kept as it is",
         ),
-        (&[yes, int], "TEXT: 'true' in record 1 is true or false, and others are not"),
+        (
+            &[yes, int],
+            "no type: 'true' in record 1 is true or false (1 or 0) and '5' in record 2 a number, and each is kept as it is",
+        ),
+        (&[yes, text], "TEXT: 'true' in record 1 is true or false, and others are not"),
+        (&[yes, ScannedValue::Text(b"5")], "TEXT: 'true' in record 1 is true or false, and others are not"),
         (
             &[int, real, digits],
             "no type: '5' in record 3 is a string and '5' in record 1 a number, and each is kept as it is",
@@ -214,7 +219,12 @@ fn json_values_have_types_of_their_own() {
             &[ScannedValue::Number(b"9007199254740993"), real],
             "NUMERIC: all 2 values are numbers, and some are long integers",
         ),
-        (&[ScannedValue::Number(b"1e999"), int], "TEXT: '1e999' in record 1 is beyond the largest double"),
+        (
+            &[ScannedValue::Number(b"1e999"), int],
+            "no type: '1e999' in record 1 is beyond the largest double and '5' in record 2 a number, and each is kept as it is",
+        ),
+        (&[ScannedValue::Number(b"1e999")], "TEXT: '1e999' in record 1 is beyond the largest double"),
+        (&[ScannedValue::Number(b"1e999"), text], "TEXT: '1e999' in record 1 is beyond the largest double"),
         (&[ScannedValue::Text(b"5"), digits], "TEXT: '5' in record 2 is a string"),
         (&[ScannedValue::Null], "TEXT: there is no value"),
         (&[ScannedValue::String(b"")], "TEXT: the only value is a string"),

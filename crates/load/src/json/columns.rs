@@ -152,7 +152,12 @@ impl Column {
             .and_then(|number| number.parse().ok())
             .expect("a number that is written as JSON has it has a double");
         if real.is_infinite() {
-            return Err(BEYOND_RANGE);
+            // A column without a type keeps texts beside numbers.
+            if self.affinity != Affinity::Blob {
+                return Err(BEYOND_RANGE);
+            }
+            self.push_text(number);
+            return Ok(());
         }
         self.note_rounded(number);
         match &mut self.filling {

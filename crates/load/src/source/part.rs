@@ -263,7 +263,7 @@ fn accepts(decision: &InferredColumn, value: Value<'_>) -> bool {
         Value::Null | Value::Blob(_) => true,
         // A word for infinity became one.
         Value::Real(real) if real.is_infinite() => true,
-        Value::Text(text) => decision.accepts(ScannedValue::Text(text)),
+        Value::Text(text) => decision.accepts(ScannedValue::Text(text)) || decision.accepts(ScannedValue::String(text)),
         Value::Int(int) => {
             decision.accepts(ScannedValue::Number(int.to_string().as_bytes()))
                 || decision.accepts(ScannedValue::Boolean(true))
