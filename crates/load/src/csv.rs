@@ -12,10 +12,12 @@
 //! names.rs         names of columns                                  field_kind.rs looks of fields, for guesses
 //! framing.rs       ends of records, found by one worker at a time    syntax.rs    rules shared by all of them
 //! field_spans.rs   positions of fields, found in parallel            loose.rs     records of loose dialects, made regular
-//! field_cells.rs   fields become cells, column by column             convert.rs   numbers and dates of other forms
+//! field_cells.rs   fields become cells, column by column             convert.rs   numbers and words of other forms
+//! date_format.rs   dates of other forms
 //! ```
 
 mod convert;
+mod date_format;
 #[cfg(test)]
 mod dialect_tests;
 mod field_cells;

@@ -34,6 +34,27 @@ fn a_folder_becomes_tables_or_one_with_the_names_of_its_files() {
     }
 }
 
+/// `--date-format` read half a second as five nanoseconds, the year 69 as 2069, and no zone of a name; `--store-as unixepoch` cut
+/// fractions. No message said so.
+#[test]
+fn dates_are_what_their_format_says() {
+    let room = Room::new();
+    room.write("t.csv", "at,y\n2024-01-02T03:04:05.5,31.12.69\n");
+    room.done("load t.db t.csv --date-format at=%Y-%m-%dT%H:%M:%S.%f --date-format y=%d.%m.%y");
+    assert_eq!(room.query("t.db", "SELECT * FROM t"), "2024-01-02 03:04:05.500|1969-12-31");
+    for (options, told) in [
+        (
+            "--date-format at=%FT%T.%f --store-as at=unixepoch",
+            "t.csv:2:1: t.at: record 1: the value is not a whole number of seconds (value '2024-01-02T03:04:05.5')",
+        ),
+        ("--date-format y=%d.%m.%Y", "t.y: record 1: the value is not a date like %d.%m.%Y (value '31.12.69')"),
+        ("--date-format at=%FT%T%Z", "%z reads offsets such as +0200"),
+    ] {
+        let ended = room.run(&format!("load t.db t.csv --overwrite {options}"));
+        assert!(ended.code != Some(0) && ended.err.contains(told), "{options}: {}", ended.err);
+    }
+}
+
 #[test]
 fn columns_and_records_are_chosen() {
     let room = Room::new();

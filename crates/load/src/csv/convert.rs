@@ -4,9 +4,8 @@
 //! Numbers and words are converted in columns that hold nothing else. Any other column is TEXT and keeps its texts. Dates are
 //! converted in the columns that the caller names; a value of another form is an error of its record.
 
+use super::date_format::{BadPattern, DateFormat, NoDate};
 use crate::options::ValueOptions;
-use chrono::format::{Parsed, StrftimeItems, parse};
-use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime};
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 
 /// The conversion of one column.
@@ -16,14 +15,6 @@ pub(super) enum Conversion {
     Values(ValueOptions),
     /// Dates of this format.
     Date(DateFormat),
-}
-
-/// The format of a column's dates.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct DateFormat {
-    pub pattern: String,
-    /// Seconds since 1970 instead of text.
-    pub is_unixepoch: bool,
 }
 
 /// A field as a scan for types sees it.
@@ -46,7 +37,7 @@ impl ValueOptions {
     /// Returns the conversion of a column of this name, if it has one.
     pub(super) fn conversion(&self, column: &str) -> Option<Conversion> {
         match self.dates.iter().find(|(name, _)| name.eq_ignore_ascii_case(column)) {
-            Some((_, pattern)) => Some(Conversion::Date(DateFormat { pattern: pattern.clone(), is_unixepoch: false })),
+            Some((_, pattern)) => DateFormat::new(pattern).ok().map(Conversion::Date),
             None => (!self.is_empty()).then(|| Conversion::Values(self.clone())),
         }
     }
@@ -74,11 +65,13 @@ impl ValueOptions {
             return usage(format!("'{word}' cannot mean both true and false"), OptionName::False);
         }
         for (column, pattern) in &self.dates {
-            if StrftimeItems::new(pattern).any(|item| item == chrono::format::Item::Error) {
-                return usage(
-                    format!("'{pattern}', for column {column}, is not a format of dates"),
-                    OptionName::DateFormat,
-                );
+            match DateFormat::new(pattern) {
+                Ok(_) => {}
+                Err(BadPattern::Unknown) => {
+                    let message = format!("'{pattern}', for column {column}, is not a format of dates");
+                    return usage(message, OptionName::DateFormat);
+                }
+                Err(BadPattern::ZoneName) => return Err(zone_name(pattern, column)),
             }
         }
         Ok(())
@@ -181,58 +174,35 @@ impl Conversion {
                 FieldClass::To(text) => Some(text),
                 FieldClass::Same | FieldClass::Text => None,
             }),
-            Self::Date(format) => match format.convert(field) {
-                Some(date) => Ok(Some(date)),
-                None => Err(Error::new(ErrorKind::Data, format!("the value is not a date like {}", format.pattern))
-                    .advise(message!["state the format of all values with ", OptionName::DateFormat.alone()])),
-            },
+            Self::Date(format) => format.convert(field).map(Some).map_err(|why| no_date(why, format)),
         }
     }
 }
 
-impl DateFormat {
-    /// Returns the date as SQLite's functions read it: `2024-01-31`, with a time and an offset if the format has them.
-    fn convert(&self, field: &str) -> Option<String> {
-        let mut parsed = Parsed::new();
-        parse(&mut parsed, field.trim(), StrftimeItems::new(&self.pattern)).ok()?;
-        if let Ok(moment) = parsed.to_datetime() {
-            return Some(self.of_moment(&moment));
-        }
-        if let Ok(moment) = parsed.to_naive_datetime_with_offset(0) {
-            return Some(self.of_local(&moment));
-        }
-        match (parsed.to_naive_date(), parsed.to_naive_time()) {
-            (Ok(date), _) if self.is_unixepoch => Some(self.of_local(&date.and_time(NaiveTime::MIN))),
-            (Ok(date), _) => Some(of_date(date)),
-            (Err(_), Ok(time)) if !self.is_unixepoch => Some(time.format("%H:%M:%S%.f").to_string()),
-            _ => None,
-        }
-    }
-
-    fn of_moment(&self, moment: &DateTime<FixedOffset>) -> String {
-        if self.is_unixepoch {
-            moment.timestamp().to_string()
-        } else {
-            moment.format("%Y-%m-%d %H:%M:%S%.f%:z").to_string()
-        }
-    }
-
-    fn of_local(&self, moment: &NaiveDateTime) -> String {
-        if self.is_unixepoch {
-            moment.and_utc().timestamp().to_string()
-        } else {
-            moment.format("%Y-%m-%d %H:%M:%S%.f").to_string()
-        }
-    }
+/// Returns the error for a format that reads the name of a zone.
+fn zone_name(pattern: &str, column: &str) -> Error {
+    let message =
+        format!("'{pattern}', for column {column}, has %Z: the name of a zone does not say its offset from UTC");
+    let error = Error::new(ErrorKind::Usage, message);
+    error.advise("%z reads offsets such as +0200; if all values have the same name, write the name itself")
 }
 
-fn of_date(date: NaiveDate) -> String {
-    date.format("%Y-%m-%d").to_string()
+fn no_date(why: NoDate, format: &DateFormat) -> Error {
+    match why {
+        NoDate::OtherForm => {
+            let error = Error::new(ErrorKind::Data, format!("the value is not a date like {}", format.pattern));
+            error.advise(message!["state the format of all values with ", OptionName::DateFormat.alone()])
+        }
+        NoDate::NoWholeSecond => {
+            let error = Error::new(ErrorKind::Data, "the value is not a whole number of seconds");
+            error.advise(message!["store it as text: leave out ", OptionName::StoreAs.alone()])
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Conversion, DateFormat, FieldClass};
+    use super::{Conversion, FieldClass};
     use crate::options::ValueOptions;
 
     #[test]
@@ -264,26 +234,6 @@ mod tests {
         let spaced = ValueOptions { thousands: Some(' '), ..ValueOptions::default() };
         assert_eq!(spaced.number("1\u{a0}234 567.5").as_deref(), Some("1234567.5"));
         assert!(matches!(german.convert("1.5"), FieldClass::Text));
-    }
-
-    #[test]
-    fn dates_become_those_of_sqlite() {
-        let convert = |pattern: &str, field: &str, is_unixepoch| {
-            DateFormat { pattern: pattern.to_owned(), is_unixepoch }.convert(field)
-        };
-        let cases = [
-            ("%d.%m.%Y", "31.01.2024", Some("2024-01-31"), Some("1706659200")),
-            ("%d.%m.%Y", "31.13.2024", None, None),
-            ("%d.%m.%Y", "31.01.2024 x", None, None),
-            ("%m/%d/%y %H:%M", "1/31/24 9:05", Some("2024-01-31 09:05:00"), Some("1706691900")),
-            ("%Y-%m-%dT%H:%M:%S%z", "2024-01-31T09:05:00+0200", Some("2024-01-31 09:05:00+02:00"), Some("1706684700")),
-            ("%s", "86400", Some("1970-01-02 00:00:00+00:00"), Some("86400")),
-            ("%H:%M", "9:05", Some("09:05:00"), None),
-        ];
-        for (pattern, field, text, seconds) in cases {
-            assert_eq!(convert(pattern, field, false).as_deref(), text, "{pattern} {field}");
-            assert_eq!(convert(pattern, field, true).as_deref(), seconds, "{pattern} {field}");
-        }
     }
 
     #[test]
