@@ -13,6 +13,7 @@ impl Words for Keywords {
             OptionName::Index => "indexes".to_owned(),
             OptionName::Append | OptionName::Overwrite | OptionName::ReplaceTables => "if_exists".to_owned(),
             OptionName::Type => "types".to_owned(),
+            OptionName::NoHeader => "header".to_owned(),
             OptionName::SkipTable => "skip_tables".to_owned(),
             _ => name.name().replace('-', "_"),
         }
@@ -25,6 +26,7 @@ impl Words for Keywords {
             OptionValue::None if name == OptionName::Overwrite => "\"overwrite\"".to_owned(),
             OptionValue::None if name == OptionName::ReplaceTables => "\"replace\"".to_owned(),
             OptionValue::None if name == OptionName::Append => "\"append\"".to_owned(),
+            OptionValue::None if name == OptionName::NoHeader => "False".to_owned(),
             OptionValue::None
                 if matches!(
                     name,

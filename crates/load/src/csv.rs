@@ -13,7 +13,7 @@
 //! framing.rs       ends of records, found by one worker at a time    syntax.rs    rules shared by all of them
 //! field_spans.rs   positions of fields, found in parallel            loose.rs     records of loose dialects, made regular
 //! field_cells.rs   fields become cells, column by column             convert.rs   numbers and words of other forms
-//! date_format.rs   dates of other forms
+//! header.rs        is the first record a header?                    date_format.rs dates of other forms
 //! ```
 
 mod convert;
@@ -25,6 +25,7 @@ mod field_kind;
 mod field_spans;
 mod framing;
 mod head;
+mod header;
 mod loose;
 mod names;
 mod sniff;

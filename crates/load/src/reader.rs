@@ -104,6 +104,8 @@ pub struct TextFormat {
     pub header_line: Option<u64>,
     /// The caller did not say whether there is a header.
     pub is_header_guessed: bool,
+    /// The header, if its names are numbers and it may be a record.
+    pub doubtful_header: Option<String>,
     /// Number of columns up to the last one with a name.
     pub named: usize,
     /// Name of the encoding.

@@ -302,6 +302,22 @@ fn records_of_one_key_are_told_with_where_files_begin() {
     }
 }
 
+/// `bob,-1` above `ann,-2` became the names of columns, and the row got lost.
+#[test]
+fn numbers_that_become_names_are_told() {
+    let room = Room::new();
+    room.write("h.csv", "bob,-1\nann,-2\ncid,-3\n");
+    assert!(!room.done("load h.db h.csv --progress none").contains("note:"));
+    assert_eq!(room.query("h.db", "SELECT * FROM h"), "bob|-1\nann|-2\ncid|-3");
+    room.write("m.csv", "1,2,3\n4,5,6\n");
+    let note = "note: the first record of m.csv became names of columns: 1,2,3; --no-header reads it as a record\n";
+    assert!(room.done("load m.db m.csv --progress none").contains(note));
+    assert!(room.done("plan m.csv").contains(note));
+    let told = room.done("load m.db m.csv --overwrite --no-header --progress none");
+    assert!(!told.contains("note:"), "{told}");
+    assert_eq!(room.query("m.db", "SELECT * FROM m"), "1|2|3\n4|5|6");
+}
+
 /// `cat jan.csv feb.csv > all.csv` gave a table with the header of February as a row, and all columns were TEXT.
 #[test]
 fn a_repeated_header_is_left_out_and_told() {

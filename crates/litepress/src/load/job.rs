@@ -154,10 +154,20 @@ impl<'o> LoadJob<'o> {
             }
         };
         let of_files = self.plan.notes_about_files().into_iter().map(Message::from);
+        let of_headers = notes::of_doubtful_headers(self.plan.tables.iter().flat_map(|table| &table.files));
         let name = |table: &PlannedTable| &*self.plan.schema.tables[table.table].name;
         let of_systems = self.geopackage.iter().flat_map(GeoPackage::notes);
         let numbers = number_notes(self.plan.tables.iter().map(|table| (name(table), &table.decisions[..])));
-        self.plan.notes.iter().cloned().chain(of_schema).chain(of_files).chain(of_systems).chain(numbers).collect()
+        self.plan
+            .notes
+            .iter()
+            .cloned()
+            .chain(of_schema)
+            .chain(of_files)
+            .chain(of_headers)
+            .chain(of_systems)
+            .chain(numbers)
+            .collect()
     }
 
     /// Returns the options of the database. A copy has statistics if its source has.

@@ -2,8 +2,10 @@
 
 use crate::{Message, OptionName, Schema, Verify, message};
 use litepress_load::changes::ChangedColumn;
+use litepress_load::input::Input;
+use litepress_load::plan::PlannedFile;
 use litepress_load::source::LoadSource;
-use litepress_rows::{Table, grouped};
+use litepress_rows::{Table, counted, grouped};
 
 /// Returns the notes of a load whose sources were read. `has_schema` tells that the types are those of a schema.
 pub fn notes_of<'s>(
@@ -119,4 +121,17 @@ fn foreign_keys_of<'s>(
         notes.push(message![keys, advice]);
     }
     notes
+}
+
+/// Returns a note about headers of numbers, which may be records.
+pub(super) fn of_doubtful_headers<'f>(files: impl Iterator<Item = &'f PlannedFile>) -> Option<Message> {
+    let header = |file: &'f PlannedFile| Some((file.input()?, file.text_format()?.doubtful_header.as_ref()?));
+    let doubtful: Vec<(&Input, &String)> = files.filter_map(header).collect();
+    let (input, header) = doubtful.first()?;
+    let more = match doubtful.len() - 1 {
+        0 => String::new(),
+        count => format!(", as in {}", counted(count as u64, "other file")),
+    };
+    let what = format!("the first record of {} became names of columns{more}: {header}; ", input.name.display());
+    Some(message![what, OptionName::NoHeader.alone(), " reads it as a record"])
 }

@@ -133,6 +133,53 @@ fn a_first_record_like_the_others_is_no_header() {
     assert_eq!(read_in_pieces(b"5.1,3.5\n4.9,3.0\n", &given).unwrap().columns, ["5.1", "3.5"]);
 }
 
+/// `bob,-1` above `ann,-2` became the names of columns, and one of ten equal records `x,1` did: a number that is whole was taken for a name.
+/// Years and counts may be names still. If they look like a record, a note says so.
+#[test]
+fn whole_numbers_above_whole_numbers_are_a_record() {
+    for file in [
+        &b"bob,-1\nann,-2\ncid,-3\n"[..],
+        b"x,1\nx,1\nx,1\n",
+        b"2020,x\n2021,y\n2020,x\n",
+        b"bob,5\nann,7\n",
+        b"bob,5\nann,7.5\n",
+        b"x,+1\ny,2\n",
+        b"x,01,02\ny,03,04\n",
+        b"7,8,9\n4,5,6\n",
+        b"1,3,2\n4,5,6\n",
+        b"5\n7\n",
+        b"a,12020\nb,5\n",
+        b"a,-2020\nb,5\n",
+        b"a,\"5\"\nb,\"6\"\n",
+    ] {
+        assert_eq!(format(file).header_line, None, "{}", file.escape_ascii());
+    }
+    for (file, is_doubtful) in [
+        (&b"id,1,2,3\nx,4,5,6\n"[..], true),
+        (b"id,1,2,3\n7,4,5,6\n", false),
+        (b"0,1,2\n5,6,7\n", true),
+        (b",0\n0,5\n1,7\n", true),
+        (b"country,1990\nA,5\n", true),
+        (b"country,\"1990\",\"1991\"\nA,5,6\n", true),
+        (b"country,1990,1991,1992\nA,5,6,7\n", false),
+        (b"country,1990,1991,total\nA,5,6,11\n", false),
+        (b"q,0.1,0.5,0.9\nx,1.5,2.5,3.5\n", true),
+        (b"a,b\na,b\nc,d\n", false),
+        (b"bob,-1\n", false),
+    ] {
+        let format = format(file);
+        assert_eq!(format.header_line, Some(1), "{}", file.escape_ascii());
+        assert_eq!(format.doubtful_header.is_some(), is_doubtful, "{}", file.escape_ascii());
+    }
+    let given = dialect(|dialect| dialect.header = Some(true));
+    let reader = open_named("in.csv", b"bob,1,2\nann,3,4\n", &given).unwrap();
+    assert_eq!(reader.text_format().unwrap().doubtful_header, None);
+    // A header that repeats is not a record.
+    let skip = dialect(|dialect| dialect.repeated_header = RepeatedHeader::Skip);
+    let table = read_in_pieces(b"place,1990,1991\nA,5,6\nplace,1990,1991\nB,7,8\n", &skip).unwrap();
+    assert_eq!(rows_of(&table), [["A", "5", "6"], ["B", "7", "8"]]);
+}
+
 /// `x,x,y` was refused, the most frequent refusal of real files.
 #[test]
 fn repeated_and_missing_names_are_completed_and_told() {

@@ -10,13 +10,14 @@
 
 use super::field_kind::FieldKind;
 use super::framing::place;
+use super::header::{Beginning, FirstRecord, has_column_of_values};
 use super::loose::LooseRecord;
 use super::name_by_position;
 use super::names::{self, MOST_FIELDS, Names};
 use super::sniff::{self, Evenness, Trial};
 use super::syntax::Syntax;
 use crate::input::read_failed;
-use crate::options::{Dialect, Ragged, ReadOptions};
+use crate::options::{Dialect, Ragged, ReadOptions, RepeatedHeader};
 use crate::reader::TextFormat;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, counted, message};
 use std::io::Read;
@@ -178,52 +179,48 @@ impl Sample<'_> {
         if is_header && is_proven && !below.is_empty() {
             let end = self.trial.records[titles].0;
             let (lines, _) = place(self.text, end, self.trial.syntax.line_end);
-            let start = self.trial.records[0].0;
-            let first = &self.text[start..self.record(0).map_or(end, |record| record.end)];
-            let first = String::from_utf8_lossy(&first[..first.len().min(SHOWN)]).into_owned();
+            let first = self.shown(self.trial.records[0].0, self.record(0).map_or(end, |record| record.end));
             self.notes.push(format!("skipped what stands above the header in line {lines}: {first}"));
             self.first = titles;
         }
     }
 
-    /// Returns whether the first record looks like the records below it, and like no header.
-    fn is_without_header(&self) -> bool {
+    /// Guesses whether the first record names the columns.
+    fn role_of_first(&self) -> FirstRecord {
         let Some(first) = self.record(self.first).filter(|first| first.fields.len() == self.trial.columns) else {
-            return false;
+            return FirstRecord::Names;
         };
-        let (first, below) = (self.kinds(first), self.kinds_below(self.first));
-        if below.is_empty() || has_column_of_values(&first, &below) {
-            return false;
-        }
-        let is_same = |column: usize| {
-            let values: Vec<FieldKind> =
-                below.iter().map(|kinds| kinds[column]).filter(|kind| *kind != FieldKind::Empty).collect();
-            first[column].is_value() && !values.is_empty() && values.iter().all(|kind| kind.is_alike(first[column]))
-        };
-        let alike: Vec<usize> = (0..first.len()).filter(|&column| is_same(column)).collect();
-        // Whole numbers may be names: years, positions. So may numbers in order: 0.1, 0.5, 0.9.
-        let has = |kinds: &[FieldKind]| alike.iter().any(|&column| kinds.contains(&first[column]));
-        has(&[FieldKind::Date, FieldKind::Time, FieldKind::Amount])
-            || (has(&[FieldKind::Decimal]) && !self.are_in_order(&alike))
+        let field = |raw: &[u8]| String::from_utf8_lossy(raw).trim_matches(['"', ' ']).to_owned();
+        let fields: Vec<String> =
+            first.fields.iter().map(|field_of| field(&self.text[field_of.range.clone()])).collect();
+        let below = self.kinds_below(self.first);
+        let is_repeated = self.options.dialect.repeated_header == RepeatedHeader::Keep && self.has_first_below();
+        Beginning { fields: &fields, kinds: &self.kinds(first), below: &below, is_repeated }.role()
     }
 
-    /// Returns whether the first record's numbers in more than two of these columns ascend or descend.
-    fn are_in_order(&self, columns: &[usize]) -> bool {
-        let Some(first) = self.record(self.first) else { return false };
-        let number = |column: &usize| {
-            let raw = &self.text[first.fields[*column].range.clone()];
-            std::str::from_utf8(raw).ok()?.trim_matches(['"', ' ']).parse().ok()
-        };
-        let numbers: Vec<f64> = columns.iter().filter_map(number).collect();
-        numbers.len() > 2 && (numbers.is_sorted_by(|a, b| a < b) || numbers.is_sorted_by(|a, b| a > b))
+    /// Returns whether a record below the first one has the same text.
+    fn has_first_below(&self) -> bool {
+        let text = |(start, record): &(usize, LooseRecord)| self.text[*start..record.end].trim_ascii_end();
+        let mut records = self.trial.records.iter().skip(self.first);
+        records.next().is_some_and(|first| records.any(|record| text(record) == text(first)))
+    }
+
+    /// Returns the beginning of a record for a message.
+    fn shown(&self, start: usize, end: usize) -> String {
+        let record = self.text[start..end].trim_ascii_end();
+        String::from_utf8_lossy(&record[..record.len().min(SHOWN)]).into_owned()
     }
 
     fn into_head(mut self) -> Result<Found> {
         let dialect = &self.options.dialect;
         let (start, _) = self.trial.records[self.first];
-        let has_header = dialect.header.unwrap_or_else(|| !self.is_without_header());
+        let role = match dialect.header {
+            Some(true) => FirstRecord::Names,
+            Some(false) => FirstRecord::Record,
+            None => self.role_of_first(),
+        };
         let line_end = self.trial.syntax.line_end;
-        if !has_header {
+        if role == FirstRecord::Record {
             let columns = self.columns_without_header();
             let names = match &dialect.columns {
                 Some(names) => names.clone(),
@@ -264,7 +261,10 @@ impl Sample<'_> {
             None => self.names(&header)?,
         };
         let (line, _) = place(self.text, start, line_end);
-        Ok(self.head(names, start, header.next, Some(line)))
+        let doubtful = (role == FirstRecord::DoubtfulNames).then(|| self.shown(start, header.end));
+        let mut found = self.head(names, start, header.next, Some(line));
+        found.head.format.doubtful_header = doubtful;
+        Ok(found)
     }
 
     /// Returns the number of columns of a file without a header: that of most records, or of the first if most are few.
@@ -350,15 +350,6 @@ impl Sample<'_> {
     }
 }
 
-/// Returns whether a column has values, numbers or dates, below a text.
-fn has_column_of_values(header: &[FieldKind], below: &[Vec<FieldKind>]) -> bool {
-    (0..header.len()).any(|column| {
-        let values = below.iter().filter_map(|kinds| kinds.get(column).copied());
-        let mut values = values.filter(|kind| *kind != FieldKind::Empty).peekable();
-        header[column] == FieldKind::Text && values.peek().is_some() && values.all(FieldKind::is_value)
-    })
-}
-
 /// Returns the start of the line behind `lines` lines. `None` if there are fewer.
 fn skip_lines(text: &[u8], lines: u64, line_end: u8) -> Option<usize> {
     let Some(last) = lines.checked_sub(1) else { return Some(0) };
@@ -426,6 +417,7 @@ fn format_of(syntax: &Syntax, text: &[u8], header_line: Option<u64>) -> TextForm
         line_end,
         header_line,
         is_header_guessed: false,
+        doubtful_header: None,
         named: usize::MAX,
         encoding: "",
         notes: Vec::new(),

@@ -30,6 +30,7 @@ impl Words for RustWords {
             OptionName::Type => "column_type".to_owned(),
             OptionName::True => "true_word".to_owned(),
             OptionName::False => "false_word".to_owned(),
+            OptionName::NoHeader => "header".to_owned(),
             _ => name.name().replace('-', "_"),
         }
     }
@@ -51,6 +52,7 @@ impl Words for RustWords {
             {
                 "true".to_owned()
             }
+            OptionValue::None if name == OptionName::NoHeader => "false".to_owned(),
             OptionValue::None => return self.name(name),
             OptionValue::Word(word) => self.choice(name, word),
             OptionValue::Names(names) => format!("{names:?}"),
