@@ -240,6 +240,30 @@ fn the_type_that_all_geometries_have_is_declared() {
 }
 
 /// One wrong geometry among many failed the load of everything.
+/// One bad coordinate made texts of its column, and the first record was blamed for a good value.
+#[test]
+fn a_wrong_coordinate_is_told_and_no_other() {
+    let room = Room::new();
+    for (bad, why) in [
+        ("1e400", "the value is no coordinate: it is beyond the largest double (value '1e400')"),
+        ("3,5", "the value is no coordinate: it is not a number (value '3,5')"),
+        ("nan", "the value is no coordinate: it is not a number (value 'nan')"),
+    ] {
+        room.write("xy.csv", format!("id;x;y\n1;1.5;2.5\n2;3;{bad}\n3;;1\n"));
+        let load = "load xy.gpkg xy.csv --geometry x,y --overwrite --progress none";
+        let ended = room.run(load);
+        assert!(
+            ended.code == Some(1) && ended.err.contains(&format!("xy.csv:3:1: xy.y: record 2: {why}")),
+            "{ended:?}"
+        );
+        room.done(&format!("{load} --on-error null"));
+        assert_eq!(
+            room.query("xy.gpkg", "SELECT group_concat(hex(substr(geom, -8))), group_concat(y) FROM xy"),
+            format!("0000000000000440,,|2.5,{bad},1")
+        );
+    }
+}
+
 #[test]
 fn wrong_geometries_are_rejected() {
     let room = Room::new();

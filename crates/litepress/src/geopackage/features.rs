@@ -79,12 +79,10 @@ impl<'a> Conversion<'a> {
                 )),
                 Value::Int(_) | Value::Real(_) => return Err(self.wrong(&values[position], "it is a number")),
             },
-            GeometryOrigin::Position { x, y } => match (number(&values[x]), number(&values[y])) {
-                (Some(x), Some(y)) => Some(Given::Position(x, y)),
-                (None, _) if values[x] != Value::Null => return Err(self.wrong(&values[x], "it is not a number")),
-                (_, None) if values[y] != Value::Null => return Err(self.wrong(&values[y], "it is not a number")),
-                _ => None,
-            },
+            GeometryOrigin::Position { x, y } => {
+                let [x, y] = [x, y].map(|field| self.coordinate(values, field));
+                x?.zip(y?).map(|(x, y)| Given::Position(x, y))
+            }
             GeometryOrigin::Flattened { kind, coordinates, geometries, whole } => {
                 made = object(values, kind, coordinates, geometries);
                 let other = whole.map(|whole| values[whole]).filter(|value| *value != Value::Null);
@@ -107,11 +105,32 @@ impl<'a> Conversion<'a> {
         Ok(true)
     }
 
+    /// Returns a coordinate, or `None` for NULL. One bad value makes a column TEXT, so a text may be a number.
+    fn coordinate(&self, values: &[Value<'_>], field: usize) -> Result<Option<f64>> {
+        let why = match values[field] {
+            Value::Null => return Ok(None),
+            Value::Int(int) => return Ok(Some(int as f64)),
+            Value::Real(real) => return Ok(Some(real)),
+            Value::Text(text) => {
+                match std::str::from_utf8(text).ok().and_then(|text| text.trim().parse::<f64>().ok()) {
+                    Some(real) if real.is_finite() => return Ok(Some(real)),
+                    Some(_) if text.iter().any(u8::is_ascii_digit) => "it is beyond the largest double",
+                    _ => "it is not a number",
+                }
+            }
+            Value::Blob(_) => "it is not a number",
+        };
+        Err(self.wrong_in(self.layer.name_of(field), &values[field], &format!("the value is no coordinate: {why}")))
+    }
+
     fn wrong(&self, value: &Value<'_>, why: &str) -> Error {
-        let error = Error::new(ErrorKind::Data, format!("the value is no geometry: {why}"));
+        self.wrong_in(&self.layer.layer.geometry, value, &format!("the value is no geometry: {why}"))
+    }
+
+    fn wrong_in(&self, column: &str, value: &Value<'_>, message: &str) -> Error {
         let (reject, null) = (OptionName::OnError.word("reject"), OptionName::OnError.word("null"));
         let advice = message!["leave such records out with ", reject, ", or store NULL with ", null];
-        error.in_column(&self.layer.layer.geometry).with_value(quote(value)).advise(advice)
+        Error::new(ErrorKind::Data, message).in_column(column).with_value(quote(value)).advise(advice)
     }
 
     fn other_srs(&self, srid: i32, srs: Srs) -> Error {
@@ -134,14 +153,6 @@ fn shown(given: Given<'_>) -> Value<'_> {
             Value::Text(&text.as_bytes()[..end.unwrap_or(0)])
         }
         Given::Position(x, _) => Value::Real(x),
-    }
-}
-
-fn number(value: &Value<'_>) -> Option<f64> {
-    match *value {
-        Value::Int(int) => Some(int as f64),
-        Value::Real(real) => Some(real),
-        Value::Null | Value::Text(_) | Value::Blob(_) => None,
     }
 }
 

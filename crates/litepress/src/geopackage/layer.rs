@@ -128,6 +128,12 @@ impl PlannedLayer {
         self.columns.iter().zip(&self.names).filter_map(of_column).collect()
     }
 
+    /// Returns the name of a column of the table of the files.
+    pub fn name_of(&self, field: usize) -> &str {
+        let position = self.columns.iter().position(|column| *column == LayerColumn::Field(field));
+        position.map_or(&self.layer.geometry, |position| &self.names[position])
+    }
+
     /// Returns the declared type of geometries of these types.
     pub fn geometry_type(&self, kinds: Kinds) -> &'static str {
         if matches!(self.geometry, GeometryOrigin::Position { .. }) { "POINT" } else { kinds.column_type() }
