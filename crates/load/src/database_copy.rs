@@ -3,9 +3,8 @@
 //! A virtual table is copied as an entry of the schema and its shadow tables, row by row: its module finds its data unchanged.
 
 use crate::input::Input;
-use crate::schema;
 use crate::sqlite::{Database, Extra, ExtraKind, Object, Settings, Table};
-use litepress_rows::schema::{Trigger, missing_objects};
+use litepress_rows::schema::{Trigger, VirtualTable, missing_objects};
 use litepress_rows::{Message, Result, Schema};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -284,7 +283,10 @@ impl DatabaseCopy {
 /// Returns whether a virtual table is a full-text index over a table, and the target has one of its name: it has no rows to lose, and
 /// the triggers of the target keep its own up to date.
 fn is_index_of_target(extra: &Extra, target: &Schema) -> bool {
-    let content = |sql| schema::option_of_full_text(sql, "content").filter(|table| !table.is_empty());
+    let content = |sql: &str| {
+        let content = VirtualTable::of_statement(sql)?.content()?.to_owned();
+        (!content.is_empty()).then_some(content)
+    };
     let known = target.sql_of("table", &extra.name).and_then(content);
     known.is_some_and(|known| content(&extra.sql).is_some_and(|table| table.eq_ignore_ascii_case(&known)))
 }

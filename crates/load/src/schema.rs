@@ -13,7 +13,6 @@ pub(crate) use agreement::{Origin, disagreements, idle_options};
 pub(crate) use column_mapping::LACKS_COLUMNS;
 pub use column_mapping::{ColumnMapping, Naming, matching};
 pub(crate) use ddl::declare_types;
-pub(crate) use ddl::full_text::option_value as option_of_full_text;
 pub(crate) use ddl::full_text::unused as unused_full_text_options;
 use ddl::type_of_word;
 pub use ddl::{FtsContent, NewTable, TableOptions, create};

@@ -4,7 +4,7 @@
 use super::ddl::{FtsContent, full_text};
 use super::pattern::{Columns, is_name, no_column, refuse_idle, value_of};
 use super::{TableOptions, type_of_word};
-use litepress_rows::schema::{Index, SchemaObject};
+use litepress_rows::schema::{Index, VirtualTable};
 use litepress_rows::{Error, ErrorKind, Hint, Message, OptionName, Schema, Table, message};
 
 /// The origin of a table's definition.
@@ -119,21 +119,17 @@ impl Agreement<'_> {
     /// Adds an error if the full-text index of the table has another tokenizer, or its texts elsewhere.
     fn hold_full_text(&mut self, options: &TableOptions) {
         let name = full_text::table_name(&self.table.name);
-        let is_index = |object: &&SchemaObject| object.kind == "table" && object.name.eq_ignore_ascii_case(&name);
-        let Some(sql) = self.schema.objects.iter().find(is_index).and_then(|object| object.sql.as_deref()) else {
-            return;
-        };
-        let value = |option| full_text::option_value(sql, option);
+        let Some(index) = self.schema.sql_of("table", &name).and_then(VirtualTable::of_statement) else { return };
         if let Some(tokenizer) = &options.tokenizer {
-            let of_index = value("tokenize").unwrap_or_else(|| "unicode61".to_owned());
+            let of_index = index.tokenizer().unwrap_or("unicode61");
             let is_so = || of_index.split_whitespace().eq(tokenizer.split_whitespace());
             self.hold(true, OptionName::FtsTokenizer.word(tokenizer.clone()), is_so);
         }
         if let Some(content) = options.text_content {
             let table = &self.table.name;
             self.hold(true, OptionName::FtsContent.alone(), || match content {
-                FtsContent::Table => value("content").is_some_and(|of| of.eq_ignore_ascii_case(table)),
-                FtsContent::Own => value("content").is_none(),
+                FtsContent::Table => index.content().is_some_and(|of| of.eq_ignore_ascii_case(table)),
+                FtsContent::Own => index.content().is_none(),
             });
         }
     }

@@ -40,6 +40,13 @@ impl VirtualTable {
         self.options.iter().find(|(name, _)| is_content(name)).map(|(_, table)| table.as_str())
     }
 
+    /// Returns the tokenizer that a full-text table of FTS5 states, with its arguments.
+    #[must_use]
+    pub fn tokenizer(&self) -> Option<&str> {
+        let is_tokenizer = |name: &str| "tokenize".starts_with(name);
+        self.options.iter().find(|(name, _)| is_tokenizer(name)).map(|(_, tokenizer)| tokenizer.as_str())
+    }
+
     /// Returns the ends of the names of the tables that a table of this module must have: `data` for `words_data`. Modules other
     /// than FTS5 and R-Tree are not known.
     #[must_use]
@@ -67,6 +74,20 @@ impl VirtualTable {
 mod tests {
     use super::*;
     use rusqlite::Connection;
+
+    #[test]
+    fn tokenizers_are_read() {
+        let tokenizer = |arguments: &str| {
+            let statement = format!("CREATE VIRTUAL TABLE f USING fts5({arguments})");
+            VirtualTable::of_statement(&statement).unwrap().tokenizer().map(str::to_owned)
+        };
+        assert_eq!(
+            tokenizer("a, \"b=c\", content=t, Tokenize=\"unicode61 tokenchars '-'\"").as_deref(),
+            Some("unicode61 tokenchars '-'")
+        );
+        assert_eq!(tokenizer("a, tok = 'it''s'").as_deref(), Some("it's"));
+        assert_eq!(tokenizer("a, content='tokenize=x'"), None);
+    }
 
     /// SQLite is the judge of which tables there are.
     #[test]
