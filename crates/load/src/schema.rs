@@ -9,7 +9,7 @@ mod distinct;
 mod name;
 mod pattern;
 
-pub(crate) use agreement::{Origin, disagreements, idle_options};
+pub(crate) use agreement::{Origin, disagreements, idle_options, options_of_new};
 pub(crate) use column_mapping::LACKS_COLUMNS;
 pub use column_mapping::{ColumnMapping, Naming, matching};
 pub(crate) use ddl::declare_types;

@@ -194,9 +194,11 @@ fn a_copied_table_is_as_the_options_say() {
         assert!(ended.code == Some(2) && ended.err.contains(told), "{idle}: {}", ended.err);
     }
     // Beside a file whose table the options define, they mean that table.
-    let told = room.done("load copy.db source.db x.csv --overwrite --index x.b --unique d --strict");
+    let told = room
+        .done("load copy.db source.db x.csv --overwrite --index x.b --unique d --strict --index c --type t.a=INTEGER");
     assert!(told.contains("--strict is for new tables: copied ones keep their definition: t, u"), "{told}");
     assert_eq!(room.query("copy.db", "SELECT name FROM sqlite_schema WHERE name LIKE 'idx%'"), "idx_x_b");
+    room.done("load copy.db source.db x.csv --overwrite --fts t.b --fts-tokenizer unicode61");
     let ended = room.run("load copy.db source.db x.csv --overwrite --index b");
     assert!(ended.code == Some(2) && ended.err.contains("write TABLE.COLUMN"), "{ended:?}");
     // Tables that the target keeps are no tables of the run.

@@ -37,14 +37,11 @@ impl LoadRequest {
             }
             found.push(of_group);
         }
-        self.refuse_other_definitions(groups, copy, !new.is_empty())?;
+        let options = self.options_of_new(groups, copy, &new)?;
         self.refuse_unknown_names(&found)?;
         self.refuse_unknown_selection(groups, &found)?;
-        let created = if new.is_empty() {
-            String::new()
-        } else {
-            schema::create(&mut new, &self.options).map_err(Error::all_of)?
-        };
+        let created =
+            if new.is_empty() { String::new() } else { schema::create(&mut new, &options).map_err(Error::all_of)? };
         let copied: Vec<&CopiedTable> = groups.iter().filter_map(|group| group.copied.as_ref()).collect();
         let sql = copy.settings() + &copy.definitions(&copied, &created)?;
         let inferred = groups.iter().zip(&mut found).filter(|(group, _)| group.copied.is_none());
@@ -56,28 +53,32 @@ impl LoadRequest {
         Ok((schema.with_shadow_tables(|name| groups.iter().any(|group| group.is_copy_of(name))), found))
     }
 
-    /// Fails if the options say what a copied table is not: the copy keeps its definition. Skips the tables that a target keeps.
-    fn refuse_other_definitions(&self, groups: &[Group], copy: &mut DatabaseCopy, beside_new: bool) -> Result<()> {
+    /// Returns the options of the new tables. Fails if some say what a copied table is not: the copy keeps its definition. Skips the tables
+    /// that a target keeps.
+    fn options_of_new(&self, groups: &[Group], copy: &mut DatabaseCopy, new: &[NewTable]) -> Result<TableOptions> {
         let is_read = |group: &&Group| !group.contents.iter().any(|content| self.keeps(content));
-        let copied: Vec<&CopiedTable> =
-            groups.iter().filter(is_read).filter_map(|group| group.copied.as_ref()).collect();
-        let copied: Vec<&CopiedTable> = copied.into_iter().filter(|copied| !copied.is_shadow).collect();
+        let copied = groups.iter().filter(is_read).filter_map(|group| group.copied.as_ref());
+        let copied: Vec<&CopiedTable> = copied.filter(|copied| !copied.is_shadow).collect();
         // SQLite takes a while for the definitions of a database with thousands of tables.
         if copied.is_empty() || self.options == TableOptions::default() {
-            return Ok(());
+            return Ok(self.options.clone());
         }
         let schema = Schema::from_sql(&copy.definitions_without_triggers(&copied, ""), database_copy::ORIGIN)?;
         let tables: Vec<&Table> = copied.iter().filter_map(|copied| schema.table(&copied.table.name)).collect();
-        let origin = Origin::Source { beside_new };
+        let origin = Origin::Source { beside_new: !new.is_empty() };
         let mut mistakes: Vec<Error> =
             tables.iter().flat_map(|table| schema::disagreements(&schema, table, &self.options, origin)).collect();
-        if !beside_new {
+        if new.is_empty() {
             mistakes.extend(schema::idle_options(&tables, &self.options));
             mistakes.extend(schema::unused_full_text_options(&self.options));
-        } else if mistakes.is_empty() {
+        }
+        if !mistakes.is_empty() {
+            return Err(Error::all_of(mistakes));
+        }
+        if !new.is_empty() {
             self.note_plain_copies(&tables, copy);
         }
-        if mistakes.is_empty() { Ok(()) } else { Err(Error::all_of(mistakes)) }
+        Ok(schema::options_of_new(&self.options, &tables, new))
     }
 
     /// Notes the copied tables that differ from what the options say of new ones.

@@ -2,8 +2,8 @@
 //! option that says anything else would have no effect.
 
 use super::ddl::{FtsContent, full_text};
-use super::pattern::{Columns, is_name, no_column, refuse_idle, value_of};
-use super::{TableOptions, type_of_word};
+use super::pattern::{Columns, fits, is_name, no_column, refuse_idle, value_of};
+use super::{NewTable, TableOptions, type_of_word};
 use litepress_rows::schema::{Index, VirtualTable};
 use litepress_rows::{Error, ErrorKind, Hint, Message, OptionName, Schema, Table, message};
 
@@ -28,17 +28,14 @@ pub(crate) fn disagreements(schema: &Schema, table: &Table, options: &TableOptio
 
 /// Returns an error for each option that names columns that none of these tables has.
 pub(crate) fn idle_options(tables: &[&Table], options: &TableOptions) -> Vec<Error> {
-    let names = tables.iter().map(|table| table.columns.iter().map(|column| column.name.as_str()).collect());
-    let known: Vec<Columns<'_>> = tables.iter().map(|table| table.name.as_str()).zip(names).collect();
+    let known = columns_of(tables);
     let mut errors = refuse_idle(OptionName::Type, &options.types, &known);
     errors.extend(refuse_idle(OptionName::Numbers, &options.numbers, &known));
     let mut refuse = |option: OptionName, names: &[String]| {
-        let has =
-            |(table, columns): &Columns<'_>, name: &String| columns.iter().any(|column| is_name(name, table, column));
-        if known.iter().any(|table| names.iter().all(|name| has(table, name))) {
+        if has_all(&known, names) {
             return;
         }
-        let unknown = names.iter().find(|name| !known.iter().any(|table| has(table, name)));
+        let unknown = names.iter().find(|name| !has_all(&known, std::slice::from_ref(*name)));
         errors.push(match unknown {
             Some(name) => no_column(&option.alone().given(), name, &known),
             None => {
@@ -53,6 +50,40 @@ pub(crate) fn idle_options(tables: &[&Table], options: &TableOptions) -> Vec<Err
     options.not_null.iter().for_each(|name| refuse(OptionName::NotNull, std::slice::from_ref(name)));
     options.foreign_keys.iter().for_each(|(child, _)| refuse(OptionName::ForeignKey, std::slice::from_ref(child)));
     errors
+}
+
+/// Returns the options without those that name columns of copied tables alone.
+pub(crate) fn options_of_new(options: &TableOptions, copied: &[&Table], new: &[NewTable]) -> TableOptions {
+    let copied = columns_of(copied);
+    let names = new.iter().map(|table| table.columns.iter().map(|column| column.name.as_str()).collect());
+    let new: Vec<Columns<'_>> = new.iter().map(|table| table.name.as_str()).zip(names).collect();
+    let is_for_new = |names: &[String]| has_all(&new, names) || !has_all(&copied, names);
+    let has_fitting = |tables: &[Columns<'_>], pattern: &str| {
+        tables.iter().any(|(table, columns)| columns.iter().any(|column| fits(pattern, table, column)))
+    };
+    let given = options;
+    let mut options = given.clone();
+    for lists in [&mut options.primary_key, &mut options.unique, &mut options.indexes, &mut options.full_text] {
+        lists.retain(|names| is_for_new(names));
+    }
+    if options.full_text.is_empty() && !given.full_text.is_empty() {
+        (options.tokenizer, options.text_content) = (None, None);
+    }
+    options.not_null.retain(|name| is_for_new(std::slice::from_ref(name)));
+    options.foreign_keys.retain(|(child, _)| is_for_new(std::slice::from_ref(child)));
+    options.types.retain(|(pattern, _)| has_fitting(&new, pattern) || !has_fitting(&copied, pattern));
+    options
+}
+
+fn columns_of<'t>(tables: &[&'t Table]) -> Vec<Columns<'t>> {
+    let names = tables.iter().map(|table| table.columns.iter().map(|column| column.name.as_str()).collect());
+    tables.iter().map(|table| table.name.as_str()).zip(names).collect()
+}
+
+/// Returns whether one of the tables has all of these columns.
+fn has_all(tables: &[Columns<'_>], names: &[String]) -> bool {
+    let has = |(table, columns): &Columns<'_>, name: &String| columns.iter().any(|column| is_name(name, table, column));
+    tables.iter().any(|table| names.iter().all(|name| has(table, name)))
 }
 
 impl TableOptions {

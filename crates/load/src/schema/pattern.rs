@@ -46,7 +46,7 @@ pub(super) fn is_name(pattern: &str, table: &str, column: &str) -> bool {
     pattern.eq_ignore_ascii_case(column) || pattern.eq_ignore_ascii_case(&format!("{table}.{column}"))
 }
 
-fn fits(pattern: &str, table: &str, column: &str) -> bool {
+pub(super) fn fits(pattern: &str, table: &str, column: &str) -> bool {
     is_name(pattern, table, column)
         || (pattern.contains('*') && (is_like(pattern, column) || is_like(pattern, &format!("{table}.{column}"))))
 }
