@@ -2,7 +2,7 @@
 
 use crate::options::{MIN_MEMORY_BYTES, Options, Target};
 use crate::sink::block::BLOCK_BYTES;
-use crate::sort::{SortOptions, cached_file};
+use crate::sort::SortOptions;
 use crate::{Error, ErrorKind, Result, Schema, memory};
 use litepress_format::page::PageSize;
 use litepress_rows::{OptionName, message};
@@ -26,10 +26,10 @@ pub(crate) fn temp_dir(target: &Target, options: &Options) -> PathBuf {
     }
 }
 
-/// Fails if no temporary file can be made in a folder. A sort would notice only when it spills.
+/// Fails if the folder for temporary files does not exist. A sort would notice only when it spills.
 pub(crate) fn check_temp_dir(folder: &Path) -> Result<()> {
     if folder.is_dir() {
-        return cached_file(folder).map(drop);
+        return Ok(());
     }
     let what = if folder.exists() { "is not a folder" } else { "does not exist" };
     let error = Error::new(ErrorKind::Io, format!("the folder for temporary files {what}")).in_file(folder);
@@ -40,7 +40,7 @@ pub(crate) fn check_temp_dir(folder: &Path) -> Result<()> {
 /// Returns the options with memory capped at the machine's, and builders at the number of blocks in half of it.
 ///
 /// # Errors
-/// If the memory is too little to work in, or the folder for temporary files takes none.
+/// If the memory is too little to work in, or the folder for temporary files does not exist.
 pub(crate) fn bounded(options: &Options) -> Result<Options> {
     options.temp_dir.as_deref().map_or(Ok(()), check_temp_dir)?;
     if options.memory_bytes < MIN_MEMORY_BYTES {

@@ -279,6 +279,4 @@ fn a_folder_for_temporary_files_that_is_missing_is_refused_at_once() {
         run(command);
     }
     assert_eq!(std::fs::read(room.path("t.db")).unwrap(), before);
-    let ended = room.run("generate x.db --preset user --rows 10 --temp-dir /proc");
-    assert!(ended.code == Some(1) && ended.err.contains("/proc: cannot create a temporary file"), "{ended:?}");
 }
