@@ -30,77 +30,66 @@ impl BrokenObject {
     }
 }
 
-/// Returns the views and triggers among the objects of these statements that SQLite cannot compile. Each trigger is alone then. A
-/// statement that fails makes nothing. Functions that are missing do not count: an extension may provide them.
+/// The beginning of the statement of each trigger, as `sqlite_schema` has it.
+const TRIGGER: &str = "CREATE TRIGGER ";
+
+/// Returns the views and triggers among the objects of these statements, as `sqlite_schema` has them, that SQLite cannot compile. Each
+/// trigger is alone then. A statement that fails makes nothing. Functions that are missing do not count: an extension may provide them.
+/// Neither do objects for which SQLite takes too long.
 ///
 /// # Errors
 /// If SQLite fails otherwise.
 pub fn broken_objects<S: AsRef<str>>(statements: &[S]) -> Result<Vec<BrokenObject>> {
     let mut sqlite = Connection::open_in_memory().map_err(|error| sqlite_failed(&error))?;
-    limit_time(&mut sqlite)?;
-    find(&sqlite, statements).map_err(|error| sqlite_failed(&error))
-}
-
-/// A view or a trigger.
-struct Object {
-    kind: String,
-    name: String,
-    table: String,
-    sql: String,
-}
-
-fn find<S: AsRef<str>>(sqlite: &Connection, statements: &[S]) -> rusqlite::Result<Vec<BrokenObject>> {
     // Deleting rows of a parent would compile its children's actions, too.
-    sqlite.execute_batch("PRAGMA foreign_keys = OFF")?;
-    for sql in statements {
+    sqlite.execute_batch("PRAGMA foreign_keys = OFF").map_err(|error| sqlite_failed(&error))?;
+    let statements = statements.iter().map(AsRef::as_ref);
+    let (triggers, others): (Vec<&str>, Vec<&str>) = statements.partition(|sql| sql.starts_with(TRIGGER));
+    for sql in others {
         // A module may be missing.
-        let _ = sqlite.execute(sql.as_ref(), []);
+        let _ = sqlite.execute(sql, []);
     }
-    let objects = objects(sqlite)?;
-    let triggers = objects.iter().filter(|object| object.kind == "trigger");
-    triggers.clone().try_for_each(|trigger| drop_trigger(sqlite, trigger))?;
+    limit_time(&mut sqlite)?;
     let mut broken = Vec::new();
-    for object in &objects {
-        let problem = if object.kind == "view" {
-            compile(sqlite, &format!("SELECT * FROM main.{}", quoted_name(&object.name)))?
-        } else {
-            failure_of_trigger(sqlite, object)?
-        };
-        // SQLite cannot tell within the time for it.
-        let problem = problem.filter(|error| error.sqlite_error_code() != Some(ErrorCode::OperationInterrupted));
-        if let Some(error) = problem {
-            let [kind, name, table] = [&object.kind, &object.name, &object.table].map(String::clone);
-            broken.push(BrokenObject { kind, name, table, problem: message(&error) });
+    match find(&sqlite, &triggers, &mut broken) {
+        Err(error) if error.sqlite_error_code() != Some(ErrorCode::OperationInterrupted) => Err(sqlite_failed(&error)),
+        _ => Ok(broken),
+    }
+}
+
+fn find(sqlite: &Connection, triggers: &[&str], broken: &mut Vec<BrokenObject>) -> rusqlite::Result<()> {
+    let mut views = sqlite.prepare("SELECT name FROM main.sqlite_schema WHERE type = 'view' ORDER BY rowid")?;
+    let views = views.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+    for name in views {
+        if let Some(error) = compile(sqlite, &format!("SELECT * FROM main.{}", quoted_name(&name)))? {
+            let (kind, table, problem) = ("view".to_owned(), name.clone(), message(&error));
+            broken.push(BrokenObject { kind, name, table, problem });
         }
     }
-    Ok(broken)
-}
-
-fn objects(sqlite: &Connection) -> rusqlite::Result<Vec<Object>> {
-    let sql =
-        "SELECT type, name, tbl_name, sql FROM main.sqlite_schema WHERE type IN ('view', 'trigger') ORDER BY rowid";
-    let object = |row: &rusqlite::Row<'_>| {
-        Ok(Object { kind: row.get(0)?, name: row.get(1)?, table: row.get(2)?, sql: row.get(3)? })
-    };
-    sqlite.prepare(sql)?.query_map([], object)?.collect()
-}
-
-fn drop_trigger(sqlite: &Connection, trigger: &Object) -> rusqlite::Result<()> {
-    sqlite.execute_batch(&format!("DROP TRIGGER main.{}", quoted_name(&trigger.name)))
-}
-
-/// Returns the error of a change of the trigger's table that does not fail in the same way without the trigger.
-fn failure_of_trigger(sqlite: &Connection, trigger: &Object) -> rusqlite::Result<Option<rusqlite::Error>> {
-    // A table-valued function compiles the view of an INSTEAD OF trigger, which may be broken.
-    let Ok(changes) = changes(sqlite, &trigger.table) else { return Ok(None) };
-    sqlite.execute(&trigger.sql, [])?;
-    let mut failures = Vec::new();
-    for change in &changes {
-        failures.extend(compile(sqlite, change)?.map(|error| (change, error)));
+    for sql in triggers {
+        if sqlite.execute(sql, []).is_err() {
+            continue;
+        }
+        let last = "SELECT name, tbl_name FROM main.sqlite_schema ORDER BY rowid DESC LIMIT 1";
+        let (name, table): (String, String) = sqlite.query_row(last, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if let Some(error) = failure_of_trigger(sqlite, &name, &table)? {
+            let (kind, problem) = ("trigger".to_owned(), message(&error));
+            broken.push(BrokenObject { kind, name, table, problem });
+        }
     }
-    drop_trigger(sqlite, trigger)?;
+    Ok(())
+}
+
+/// Returns the error of a change of the trigger's table that does not fail in the same way without the trigger. Drops the trigger.
+fn failure_of_trigger(sqlite: &Connection, name: &str, table: &str) -> rusqlite::Result<Option<rusqlite::Error>> {
+    let mut failures = Vec::new();
+    // The view of an INSTEAD OF trigger may be broken itself.
+    for change in changes(sqlite, table).into_iter().flatten() {
+        failures.extend(compile(sqlite, &change)?.map(|error| (change, error)));
+    }
+    sqlite.execute_batch(&format!("DROP TRIGGER main.{}", quoted_name(name)))?;
     for (change, error) in failures {
-        let without = compile(sqlite, change)?;
+        let without = compile(sqlite, &change)?;
         if without.is_none_or(|without| message(&without) != message(&error)) {
             return Ok(Some(error));
         }

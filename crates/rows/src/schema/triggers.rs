@@ -8,8 +8,8 @@
 use super::run::{self, limit_time, sqlite_failed};
 use crate::sqlite::message;
 use crate::{Result, quoted_name};
-use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, ErrorCode};
 use std::collections::HashSet;
 
 /// A trigger to be copied.
@@ -64,11 +64,15 @@ fn missing_object(sqlite: &Connection, table: &str, absent: &HashSet<String>) ->
     Ok(None)
 }
 
-/// Compiles a statement, and returns SQLite's error about it. A function that does nothing replaces each that is missing.
+/// Compiles a statement, and returns SQLite's error about it. A function that does nothing replaces each that is missing. Fails if
+/// SQLite takes too long.
 pub(super) fn compile(sqlite: &Connection, statement: &str) -> rusqlite::Result<Option<rusqlite::Error>> {
     const ANY_NUMBER: i32 = -1;
     let mut functions = HashSet::new();
     while let Err(error) = sqlite.prepare(statement) {
+        if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) {
+            return Err(error);
+        }
         let message = message(&error);
         let Some(function) = message.strip_prefix("no such function: ") else { return Ok(Some(error)) };
         if !functions.insert(function.to_owned()) {
