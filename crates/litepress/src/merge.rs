@@ -156,7 +156,8 @@ impl Choice for RowidPolicy {
 ///
 /// # Errors
 /// If a database cannot be read, was changed meanwhile, or has another schema than the others; if two rows have the same key and the
-/// policy is to abort; if foreign keys cannot follow renumbered rowids; errors of the engine. The target is then as it was.
+/// policy is to abort; if foreign keys cannot follow renumbered rowids; if the source column breaks a trigger or a view; errors of the
+/// engine. The target is then as it was.
 pub fn merge(
     target: impl Into<Target>,
     files: impl IntoIterator<Item = impl Into<PathBuf>>,
