@@ -671,6 +671,33 @@ fn boxes_of_r_trees_are_packed() {
     }
 }
 
+/// AUTOINCREMENT gives no rowid twice. Rows of the second database got those of rows that the first one had deleted.
+#[test]
+fn rowids_that_autoincrement_has_given_are_not_given_again() {
+    let folder = TempDir::new().unwrap();
+    let shards: Vec<PathBuf> = [
+        "INSERT INTO t VALUES (1, 'a'), (100, 'gone')",
+        "INSERT INTO t VALUES (40, 'gone')",
+        "INSERT INTO t VALUES (2, 'c')",
+    ]
+    .iter()
+    .enumerate()
+    .map(|(number, rows)| {
+        let path = folder.path().join(format!("{number}.db"));
+        let sql = "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, x)";
+        let sqlite = Connection::open(&path).unwrap();
+        sqlite.execute_batch(&format!("{sql}; {rows}; DELETE FROM t WHERE x = 'gone'")).unwrap();
+        path
+    })
+    .collect();
+    let target = folder.path().join("all.db");
+    let options = MergeOptions::default().rowids(RowidPolicy::Renumber);
+    merge(&*target, &shards, &options).unwrap();
+    let merged = Connection::open(&target).unwrap();
+    assert_eq!(text(&merged, "SELECT group_concat(id || x, ' ') FROM t"), "1a 102c");
+    assert_eq!(text(&merged, "SELECT seq || '' FROM sqlite_sequence"), "102");
+}
+
 /// While SQLite merges segments step by step, those that it has used up have pages 0 to 0. Such an index was called damaged.
 #[test]
 fn segments_that_a_merge_has_used_up_are_left_out() {

@@ -196,10 +196,15 @@ fn in_order(facts: &[(usize, TableFacts)], may_reorder: bool) -> Option<Vec<usiz
 /// Returns what is added to the rowids of each shard.
 fn shifts(tables: &[(&Table, &[(usize, TableFacts)])], shards: usize) -> Result<Vec<i64>> {
     let mut ranges: Vec<Option<(i64, i64)>> = vec![None; shards];
-    for (shard, facts) in tables.iter().flat_map(|(_, facts)| facts.iter()) {
-        let Some((least, most)) = facts.rowids else { continue };
-        let range = ranges[*shard].get_or_insert((least, most));
-        *range = (range.0.min(least), range.1.max(most));
+    for (table, facts) in tables {
+        for (shard, facts) in *facts {
+            // AUTOINCREMENT gives no rowid twice, also those of rows that are gone.
+            let given = facts.sequence.filter(|_| table.autoincrement).map(|last| (last, last));
+            for (least, most) in facts.rowids.into_iter().chain(given) {
+                let range = ranges[*shard].get_or_insert((least, most));
+                *range = (range.0.min(least), range.1.max(most));
+            }
+        }
     }
     let (mut last, mut shifts) = (None, vec![0; shards]);
     for (shift, range) in shifts.iter_mut().zip(ranges) {
