@@ -285,6 +285,20 @@ fn a_database_in_use_is_not_replaced() {
     assert_eq!(integer(&open(&path), "SELECT count(*) FROM t"), 3001);
 }
 
+/// A database that is its own copy was said to be open in this program. It is replaced, as it is without a name for the copy.
+#[test]
+fn a_database_is_replaced_by_a_copy_of_its_name() {
+    let folder = Folder::new();
+    let path = folder.join("t.db");
+    make(&path, 4096, DATABASES[3].1);
+    let mut options = quick();
+    let error = copy_to(&path, &path, &options).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Exists, "{error}");
+    options.build.overwrite = true;
+    copy_to(&path, &path, &options).unwrap();
+    assert_eq!(integer(&open(&path), "SELECT count(*) FROM t"), 3000);
+}
+
 #[test]
 fn commits_in_the_log_are_copied() {
     let folder = Folder::new();

@@ -28,6 +28,7 @@ use litepress_rows::{OptionName, message};
 pub use options::CompactOptions;
 pub use report::CompactReport;
 use source::SourceDatabase;
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,7 +59,8 @@ use without_rowid::Conversion;
 pub fn compact(database: impl AsRef<Path>, target: Option<Target>, options: &CompactOptions) -> Result<CompactReport> {
     let (started, database) = (Instant::now(), database.as_ref());
     let mut build = options.build.clone();
-    let target = match target {
+    let is_database = |target: &Target| matches!(target, Target::File(path) if is_same_file(path, database));
+    let target = match target.filter(|target| !(build.overwrite && is_database(target))) {
         Some(target) => target,
         None => {
             let stamp = begin_replacing(database)?.ok_or_else(|| source::missing(database))?;
@@ -78,6 +80,11 @@ pub fn compact(database: impl AsRef<Path>, target: Option<Target>, options: &Com
     let report = Copy { source, target, options, started }.run(build);
     options.observer.enter(Stage::Over);
     report
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let real = |path| fs::canonicalize(path).ok();
+    real(one).is_some_and(|one| real(other) == Some(one))
 }
 
 /// Fails if the copy cannot have a setting of the database, unless that is allowed.

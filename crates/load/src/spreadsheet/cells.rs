@@ -3,7 +3,7 @@
 use crate::options::ReadOptions;
 use crate::schema::distinct;
 use calamine::ExcelDateTime;
-use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
+use litepress_rows::{Error, ErrorKind, OptionName, Result, grouped, message};
 use std::collections::{BTreeMap, HashMap, hash_map};
 use std::path::{Path, PathBuf};
 
@@ -236,7 +236,7 @@ impl Sheet {
             let note = if errors == 1 {
                 format!("{file}: cell {cell} holds the error {error} and is NULL")
             } else {
-                format!("{file}: {errors} cells hold errors and are NULL, the first is {error} in {cell}")
+                format!("{file}: {} cells hold errors and are NULL, the first is {error} in {cell}", grouped(errors))
             };
             options.notes.add(note);
         }
@@ -245,7 +245,10 @@ impl Sheet {
             let what = if uncomputed == 1 {
                 format!("cell {cell} holds a formula without its value and is NULL")
             } else {
-                format!("{uncomputed} cells hold formulas without their values and are NULL, the first is {cell}")
+                format!(
+                    "{} cells hold formulas without their values and are NULL, the first is {cell}",
+                    grouped(uncomputed)
+                )
             };
             options.notes.add(format!("{file}: {what}; a spreadsheet program computes them when it saves the file"));
         }
