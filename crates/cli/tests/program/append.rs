@@ -286,6 +286,8 @@ fn a_table_that_exists_is_as_the_options_say() {
         assert!(ended.code == Some(2) && ended.err.contains(&told), "{refused}: {}", ended.err);
     }
     for (refused, told) in [
+        ("--index nosuch", "--index: no column is named nosuch"),
+        ("--type *_at=TEXT", "--type: no column fits *_at"),
         ("--fts-tokenizer porter", "--fts-tokenizer porter has no effect: no table has a full-text index"),
         ("--fts-content own", "--fts-content has no effect: no table has a full-text index"),
         ("--fts b --fts-tokenizer porter", "table t: --fts-tokenizer porter has no effect: the table exists"),

@@ -113,6 +113,12 @@ impl LoadRequest {
             found.push(of_group.0);
         }
         let mut new = groups.split_off(count);
+        if new.is_empty() && self.schema.is_none() {
+            let idle = schema::idle_options(&schema.tables.iter().collect::<Vec<_>>(), &self.options);
+            if !idle.is_empty() {
+                return Err(Error::all_of(idle));
+            }
+        }
         let defined = match &self.schema {
             Some((text, origin)) => {
                 let defined = Schema::from_sql(text, origin)?;
