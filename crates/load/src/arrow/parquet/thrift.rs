@@ -298,34 +298,34 @@ impl CompactReader<'_> {
     /// Returns the type of the next field of a struct that the decoder knows; `None` at the end. Skips others.
     fn field(&mut self, fields: Fields, at: &mut FieldIds) -> Result<Option<Type>, &'static str> {
         loop {
-            let mut copy = self.copy.take();
-            let Some(code) = self.next_field(&mut at.id)? else {
-                if let Some(copy) = &mut copy {
-                    copy.push(code::STOP);
-                }
-                self.copy = copy;
+            let code = self.uncopied(|thrift| thrift.next_field(&mut at.id))?;
+            let Some(code) = code else {
+                self.copy.iter_mut().for_each(|copy| copy.push(code::STOP));
                 return Ok(None);
             };
-            let known = fields.iter().find(|(id, _)| *id == at.id);
-            let of = known.map(|(_, of)| *of).filter(|of| of.has_code(code));
-            match (&mut copy, of) {
-                (Some(copy), Some(_)) => at.write(code, copy),
-                (None, None) if known.is_some() => return Err(NO_THRIFT),
-                (Some(copy), None) => {
-                    self.skip(code, 0, true)?;
-                    if at.is_union {
-                        at.write(code::STRUCT, copy);
-                        copy.push(code::STOP);
-                    }
-                }
-                (None, None) => self.skip(code, 0, false)?,
-                (None, Some(_)) => {}
+            let known = fields.iter().find(|(id, _)| *id == at.id).map(|(_, of)| *of);
+            if let Some(of) = known.filter(|of| of.has_code(code)) {
+                self.copy.iter_mut().for_each(|copy| at.write(code, copy));
+                return Ok(Some(of));
             }
-            self.copy = copy;
-            if of.is_some() {
-                return Ok(of);
+            let is_copied = self.copy.is_some();
+            if known.is_some() && !is_copied {
+                return Err(NO_THRIFT);
+            }
+            self.uncopied(|thrift| thrift.skip(code, 0, is_copied))?;
+            if let Some(copy) = self.copy.as_mut().filter(|_| at.is_union) {
+                at.write(code::STRUCT, copy);
+                copy.push(code::STOP);
             }
         }
+    }
+
+    /// Reads what does not go to the copy.
+    fn uncopied<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let copy = self.copy.take();
+        let done = read(self);
+        self.copy = copy;
+        done
     }
 
     /// Returns the type code of the next field of a struct, and its number in `id`; `None` at the end.
