@@ -3,6 +3,7 @@
 use super::thrift;
 use crate::arrow::Positioned;
 use crate::guard::guard;
+use bytes::Bytes;
 use litepress_rows::{Error, Result};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::ParquetError;
@@ -56,13 +57,13 @@ fn read_metadata(file: &Positioned) -> Result<Vec<u8>> {
 /// - A column without a dictionary says that it begins at 0 (dict-page-offset-zero.parquet), where the file's first bytes are.
 fn without_mistakes(metadata: ParquetMetaData) -> Result<ParquetMetaData, ParquetError> {
     let rows = row_count(&metadata);
-    let has_dictionary = |column: &ColumnChunkMetaData| column.dictionary_page_offset().is_none_or(|at| at > 0);
+    let is_right = |column: &ColumnChunkMetaData| column.dictionary_page_offset().is_none_or(|at| at > 0);
     let mut all_columns = metadata.row_groups().iter().flat_map(|group| group.columns());
-    if metadata.file_metadata().num_rows() == rows && all_columns.all(has_dictionary) {
+    if metadata.file_metadata().num_rows() == rows && all_columns.all(is_right) {
         return Ok(metadata);
     }
     let groups = metadata.row_groups().iter().map(|group| {
-        let columns = group.columns().iter().map(|column| match has_dictionary(column) {
+        let columns = group.columns().iter().map(|column| match is_right(column) {
             true => Ok(column.clone()),
             false => column.clone().into_builder().set_dictionary_page_offset(None).build(),
         });
@@ -83,17 +84,19 @@ fn without_mistakes(metadata: ParquetMetaData) -> Result<ParquetMetaData, Parque
 
 /// Returns the metadata with the lists of pages, if the file has them and they are as Parquet has them.
 fn with_offset_index(metadata: &ParquetMetaData, file: &Positioned) -> Option<ParquetMetaData> {
-    let columns = metadata.row_groups().iter().flat_map(|group| group.columns());
-    let mut ranges = columns.filter_map(|column| column.offset_index_range()).peekable();
-    ranges.peek()?;
-    for range in ranges {
-        let index = file.read(range.start, usize::try_from(range.end - range.start).ok()?).ok()?;
-        thrift::refuse_offset_index(&index).ok()?;
+    let columns = || metadata.row_groups().iter().flat_map(|group| group.columns());
+    let ranges = || columns().filter_map(|column| column.offset_index_range());
+    // They stand one after another in front of the metadata.
+    let start = ranges().map(|range| range.start).min()?;
+    let tail = Bytes::from(file.read(start, usize::try_from(file.len.checked_sub(start)?).ok()?).ok()?);
+    for range in ranges() {
+        let [from, to] = [range.start, range.end].map(|at| usize::try_from(at - start));
+        thrift::refuse_offset_index(tail.get(from.ok()?..to.ok()?)?).ok()?;
     }
     let read = || {
         let mut reader = ParquetMetaDataReader::new_with_metadata(metadata.clone())
             .with_offset_index_policy(PageIndexPolicy::Optional);
-        reader.read_page_indexes(file).and_then(|()| reader.finish()).map_err(|why| why.to_string())
+        reader.read_page_indexes_sized(&tail, file.len).and_then(|()| reader.finish()).map_err(|why| why.to_string())
     };
     guard(read).ok()
 }
