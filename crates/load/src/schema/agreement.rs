@@ -1,7 +1,7 @@
 //! Holds the options that define tables against a table that exists, or that is copied from a database. It keeps its definition, so an
 //! option that says anything else would have no effect.
 
-use super::ddl::{FtsContent, full_text};
+use super::ddl::{self, FtsContent, full_text};
 use super::pattern::{Columns, fits, is_name, no_column, refuse_idle, value_of};
 use super::{NewTable, TableOptions, type_of_word};
 use litepress_rows::schema::{Index, VirtualTable};
@@ -55,8 +55,7 @@ pub(crate) fn idle_options(tables: &[&Table], options: &TableOptions) -> Vec<Err
 /// Returns the options without those that name columns of copied tables alone.
 pub(crate) fn options_of_new(options: &TableOptions, copied: &[&Table], new: &[NewTable]) -> TableOptions {
     let copied = columns_of(copied);
-    let names = new.iter().map(|table| table.columns.iter().map(|column| column.name.as_str()).collect());
-    let new: Vec<Columns<'_>> = new.iter().map(|table| table.name.as_str()).zip(names).collect();
+    let new = ddl::columns_of(new);
     let is_for_new = |names: &[String]| has_all(&new, names) || !has_all(&copied, names);
     let has_fitting = |tables: &[Columns<'_>], pattern: &str| {
         tables.iter().any(|(table, columns)| columns.iter().any(|column| fits(pattern, table, column)))

@@ -128,8 +128,7 @@ fn same_names(tables: &[NewTable], mistakes: &mut Vec<Error>) {
 
 fn set_types(tables: &mut [NewTable], options: &TableOptions, mistakes: &mut Vec<Error>) {
     declare_types(tables, options, mistakes);
-    let names = tables.iter().map(|table| table.columns.iter().map(|column| column.name.as_str()).collect());
-    let known: Vec<Columns<'_>> = tables.iter().map(|table| table.name.as_str()).zip(names).collect();
+    let known = columns_of(tables);
     mistakes.extend(refuse_idle(OptionName::Type, &options.types, &known));
     mistakes.extend(refuse_idle(OptionName::Numbers, &options.numbers, &known));
 }
@@ -179,7 +178,7 @@ fn type_mistake(declared: &str, strict: bool) -> Option<Error> {
 }
 
 /// The columns that a name means.
-fn places<'t>(tables: &'t [NewTable], option: &Hint, name: &str) -> Result<Vec<Place>, Error> {
+fn places(tables: &[NewTable], option: &Hint, name: &str) -> Result<Vec<Place>, Error> {
     let position =
         |table: &NewTable, name: &str| table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
     let in_all = tables.iter().enumerate().filter_map(|(at, table)| Some((at, position(table, name)?)));
@@ -195,8 +194,13 @@ fn places<'t>(tables: &'t [NewTable], option: &Hint, name: &str) -> Result<Vec<P
             return Ok(vec![place]);
         }
     }
-    let columns = |table: &'t NewTable| (&*table.name, table.columns.iter().map(|column| &*column.name).collect());
-    Err(no_column(option, name, &tables.iter().map(columns).collect::<Vec<_>>()))
+    Err(no_column(option, name, &columns_of(tables)))
+}
+
+/// Returns the names of the tables and of their columns.
+pub(super) fn columns_of(tables: &[NewTable]) -> Vec<Columns<'_>> {
+    let names = tables.iter().map(|table| table.columns.iter().map(|column| column.name.as_str()).collect());
+    tables.iter().map(|table| table.name.as_str()).zip(names).collect()
 }
 
 /// The tables that have all columns of a list, with the positions of these columns.
