@@ -57,6 +57,12 @@ pub(crate) fn agree<'s>(
     Ok(agreed.into_iter().map(|(object, _)| object).collect())
 }
 
+/// Returns the statements of objects. Shadow tables come with their virtual tables.
+pub(crate) fn statements<'s>(agreed: &[AgreedObject<'s>]) -> Vec<&'s str> {
+    let agreed = agreed.iter().filter(|agreed| agreed.kind != Some(TableKind::Shadow));
+    agreed.map(|agreed| agreed.object.sql.as_str()).collect()
+}
+
 /// Returns what tells objects apart: triggers may be called as tables.
 fn key(object: &Object) -> (bool, String) {
     (object.kind == "trigger", object.name.to_ascii_lowercase())

@@ -3,7 +3,7 @@
 //! The column for the name of the database is an error then: each change of a trigger's table would fail. Nothing else changes a
 //! table, so what is missing was left out: that is told in notes.
 
-use crate::agreement::AgreedObject;
+use crate::agreement::{self, AgreedObject};
 use crate::survey::{Catalogue, Survey, TableKind};
 use litepress_rows::schema::{BrokenObject, broken_objects};
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
@@ -54,9 +54,7 @@ pub(crate) fn notes(
 
 /// Refuses the column for the name of the database if an object is broken with it alone.
 fn refuse_broken_by_column(broken: &[BrokenObject], column: &str, agreed: &[AgreedObject<'_>]) -> Result<()> {
-    let statements = agreed.iter().filter(|agreed| agreed.kind != Some(TableKind::Shadow));
-    let statements: Vec<&str> = statements.map(|agreed| agreed.object.sql.as_str()).collect();
-    let without = broken_objects(&statements)?;
+    let without = broken_objects(&agreement::statements(agreed))?;
     let Some(object) = broken.iter().find(|object| !without.iter().any(|own| own.is_same(object))) else {
         return Ok(());
     };

@@ -1,6 +1,6 @@
 //! The plan of a merge: the schema, and where the rows of each table come from.
 
-use crate::agreement::{AgreedObject, agree};
+use crate::agreement::{self, AgreedObject, agree};
 use crate::broken;
 use crate::foreign_keys::ForeignKeys;
 use crate::record::RecordForm;
@@ -233,9 +233,7 @@ fn without_skipped<'s>(agreed: Vec<AgreedObject<'s>>, skipped: &[String]) -> Res
 
 /// Returns the statements of the merged database.
 fn statements(agreed: &[AgreedObject<'_>], source_column: Option<&str>) -> Result<Vec<String>> {
-    // Shadow tables come with their virtual tables.
-    let statements = agreed.iter().filter(|agreed| agreed.kind != Some(TableKind::Shadow));
-    let statements: Vec<&str> = statements.map(|agreed| agreed.object.sql.as_str()).collect();
+    let statements = agreement::statements(agreed);
     let Some(column) = source_column else { return Ok(statements.into_iter().map(str::to_owned).collect()) };
     let is_merged =
         |agreed: &&AgreedObject<'_>| matches!(agreed.kind, Some(TableKind::Rowid(_) | TableKind::WithoutRowid));
