@@ -165,7 +165,7 @@ fn ignored_text(rows: u64, policy: Conflict) -> String {
     if rows == 0 { String::new() } else { format!("left out {} for {why}\n", units::counted(rows, "row")) }
 }
 
-/// Describes the tables that went with the file that was replaced; empty if there are none.
+/// Lists what went with the file or the tables that were replaced; empty if that is nothing.
 pub fn dropped_text<'d>(dropped: impl Iterator<Item = &'d String>) -> String {
     let dropped: Vec<&String> = dropped.collect();
     if dropped.is_empty() { String::new() } else { format!("dropped: {}\n", first_of(&dropped)) }

@@ -1,7 +1,7 @@
 //! The report of a plan, for people.
 
 use crate::append_text::routes_text;
-use crate::build_text::{left_out_text, notes_text};
+use crate::build_text::{dropped_text, left_out_text, notes_text};
 use crate::text_table::{Align, format_table};
 use litepress::engine::Estimate;
 use litepress::engine::plan::ObjectPlan;
@@ -50,7 +50,9 @@ impl PlanText<'_> {
             out = out.replacen("\nschema\n", "\nschema\n  ", 1) + "\n";
         }
         out += &self.mismatches();
-        let rest = notes_text(&self.0.notes) + &left_out_text(self.0.left_out.as_deref().unwrap_or_default());
+        let rest = dropped_text(self.0.dropped.iter())
+            + &notes_text(&self.0.notes)
+            + &left_out_text(self.0.left_out.as_deref().unwrap_or_default());
         if rest.is_empty() { out } else { out + "\n" + &rest }
     }
 

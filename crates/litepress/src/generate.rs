@@ -209,6 +209,7 @@ pub fn plan_generate(
         append: None,
         steps: plan_objects(&job.schema, build.on_conflict),
         left_out: None,
+        dropped: Vec::new(),
         mismatches: None,
         notes: Vec::new(),
         tables: job.plan.tables().iter().map(|plan| table_report(plan, job.rows_of(plan))).collect(),

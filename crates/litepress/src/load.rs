@@ -99,6 +99,7 @@ pub fn plan_load<F: Into<PathBuf>>(
         databases: None,
         append,
         left_out: Some(job.plan.left_out.clone()),
+        dropped: job.plan.dropped.clone(),
         tables: job.plan.tables.iter().zip(rows).map(|(table, rows)| job.table_report(table, rows)).collect(),
         options: build,
         schema,

@@ -34,6 +34,8 @@ pub struct PlanReport {
     pub databases: Option<MergedDatabases>,
     /// Objects of the files that are not copied; `None` if rows are generated or merged.
     pub left_out: Option<Vec<String>>,
+    /// What tables that a load replaces have and the new ones lack: `index i of t`, `NOT NULL (a) of t`.
+    pub dropped: Vec<String>,
     /// Tables that get rows.
     pub tables: Vec<TableReport>,
     /// Records that a load would refuse, or the reasons why a merge would fail; `None` if rows are generated.
@@ -198,6 +200,7 @@ impl PlanReport {
         }
         if let Some(left_out) = &self.left_out {
             json["left_out"] = json!(left_out);
+            json["dropped"] = json!(self.dropped);
             json["schema_sql"] = json!(self.schema.text);
         }
         if let Some(mismatches) = &self.mismatches {

@@ -2,6 +2,8 @@
 //!
 //! A virtual table is copied as an entry of the schema and its shadow tables, row by row: its module finds its data unchanged.
 
+mod losses;
+
 use crate::input::Input;
 use crate::sqlite::{Database, Extra, ExtraKind, Object, Settings, Table};
 use litepress_rows::schema::{Trigger, VirtualTable, missing_objects};
@@ -24,8 +26,8 @@ pub(crate) struct DatabaseCopy {
     pub notes: Vec<Message>,
     /// Names of replaced tables, in lower case.
     pub replaced: HashSet<String>,
-    /// Indexes and triggers of replaced tables: `index i of t`.
-    pub dropped: Vec<String>,
+    /// The tables that are replaced.
+    pub replaced_tables: Vec<Arc<Table>>,
 }
 
 /// A table that is defined as in its database.
@@ -62,11 +64,9 @@ impl DatabaseCopy {
         }
     }
 
-    /// Lists the indexes and triggers of a replaced table.
-    pub fn drop_objects(&mut self, table: &Table) {
-        let kind = |object: &Object| if object.is_trigger { "trigger" } else { "index" };
-        self.dropped
-            .extend(table.objects.iter().map(|object| format!("{} {} of {}", kind(object), object.name, table.name)));
+    /// Lists what the replaced tables had that the new schema lacks: `index i of t`.
+    pub fn losses(&self, new: &Schema) -> Vec<String> {
+        self.replaced_tables.iter().flat_map(|table| losses::losses(table, new)).collect()
     }
 
     /// Returns whether a database has statistics for the planner.

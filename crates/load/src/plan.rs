@@ -103,7 +103,7 @@ pub struct LoadPlan {
     pub notes: Vec<Message>,
     /// A copied database has statistics for the planner.
     pub has_statistics: bool,
-    /// Indexes and triggers of replaced tables: `index i of t`.
+    /// What replaced tables had that the new ones lack: `index i of t`, `NOT NULL (a) of t`.
     pub dropped: Vec<String>,
     /// Files that are left out because they are empty.
     pub empty_files: Vec<PathBuf>,
@@ -358,7 +358,8 @@ impl LoadPlan {
             schema.tables[planned.table].has_mixed_rowids = planned.has_mixed_rowids();
         }
         let has_statistics = copy.has_statistics();
-        let DatabaseCopy { left_out, notes, dropped, .. } = copy;
+        let dropped = copy.losses(&schema);
+        let DatabaseCopy { left_out, notes, .. } = copy;
         let empty_files = request.inputs.iter().filter(|input| request.leaves_out(input));
         let empty_files = empty_files.map(|input| input.name.clone()).collect();
         Ok(Self {

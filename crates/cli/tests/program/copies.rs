@@ -2,6 +2,7 @@
 
 use crate::{Room, json};
 use serde_json::json;
+use std::fs;
 
 /// Asserts that queries have the same results in the source and in the copy.
 fn assert_same(room: &Room, source: &str, copy: &str, queries: &[&str]) {
@@ -203,6 +204,59 @@ fn a_copied_table_is_as_the_options_say() {
     assert!(ended.code == Some(2) && ended.err.contains("write TABLE.COLUMN"), "{ended:?}");
     // Tables that the target keeps are no tables of the run.
     room.done("load copy.db x.csv --replace-tables --index b --strict");
+}
+
+/// A table that was replaced lost its key and its constraints, and the summary named its indexes and triggers alone. It named
+/// those also if the schema of the new table had them.
+#[test]
+fn losses_of_replaced_tables_are_named() {
+    let room = Room::new();
+    let sql = "CREATE TABLE q (a, b, PRIMARY KEY (b, a));
+        CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, n DEFAULT 7 CHECK (n > 0), m AS (n * 2),
+            p REFERENCES q, u UNIQUE);
+        CREATE UNIQUE INDEX t_name ON t (name); CREATE TRIGGER t_new AFTER INSERT ON t BEGIN SELECT 1; END;
+        CREATE TABLE w (a TEXT PRIMARY KEY, b INT) STRICT, WITHOUT ROWID;";
+    room.sqlite("app.db").execute_batch(sql).unwrap();
+    room.write("t.csv", "id,NAME,n,m\n1,x,3,6\n");
+    room.write("w.csv", "a,b\nx,1\n");
+    let lost = |options: &str, files: &str| {
+        let dropped = |command: &str, target: &str| {
+            json(&room.done(&format!("{command} {target} {files} --replace-tables {options} --json --progress none")))["dropped"].clone()
+        };
+        let planned = dropped("plan", "app.db");
+        fs::copy(room.path("app.db"), room.path("copy.db")).unwrap();
+        assert_eq!(dropped("load", "copy.db"), planned);
+        assert_eq!(dropped("load", "copy.db"), json!([]), "nothing is left to lose");
+        planned
+    };
+    let constraints = [
+        "index t_name of t",
+        "trigger t_new of t",
+        "PRIMARY KEY (id) of t",
+        "AUTOINCREMENT of t",
+        "UNIQUE (u) of t",
+        "FOREIGN KEY (p) to q of t",
+        "CHECK of t",
+        "NOT NULL (name) of t",
+        "DEFAULT (n) of t",
+        "GENERATED (m) of t",
+        "column p of t",
+        "column u of t",
+    ];
+    assert_eq!(lost("", "t.csv"), json!(constraints));
+    assert_eq!(
+        lost("", "w.csv"),
+        json!(["PRIMARY KEY (a) of w", "WITHOUT ROWID of w", "STRICT of w", "NOT NULL (a) of w"])
+    );
+    assert_eq!(lost("--primary-key a --strict --without-rowid", "w.csv"), json!([]));
+    room.write(
+        "t.sql",
+        "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, n DEFAULT 7 CHECK (n > 0), m,
+        p REFERENCES q, u UNIQUE); CREATE UNIQUE INDEX t_name ON t (name);",
+    );
+    assert_eq!(lost("--schema t.sql", "t.csv"), json!(["trigger t_new of t", "GENERATED (m) of t"]));
+    let summary = room.done("load app.db t.csv --replace-tables");
+    assert!(summary.contains("dropped: index t_name of t, trigger t_new of t, PRIMARY KEY (id) of t"), "{summary}");
 }
 
 /// Rowids that no column holds were numbered anew: rows that other programs knew by them were lost.

@@ -50,6 +50,7 @@ pub fn plan_merge(
         append: None,
         databases: Some(MergedDatabases { count: plan.shards(), bytes: plan.bytes() }),
         left_out: None,
+        dropped: Vec::new(),
         tables: tables.into_iter().map(|(_, table)| table).collect(),
         mismatches: Some(found),
         notes,

@@ -206,7 +206,7 @@ impl LoadRequest {
         }
         for table in database.tables() {
             if replaced.contains(&table.name.to_ascii_lowercase()) {
-                copy.drop_objects(table);
+                copy.replaced_tables.push(table.clone());
             } else {
                 let (database, table) = (database.clone(), table.clone());
                 groups.add(Group::of_database(input, CopiedTable { database, table, is_shadow: false }));
