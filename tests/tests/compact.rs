@@ -315,6 +315,24 @@ fn commits_in_the_log_are_copied() {
     assert_same_schema(&open(&copy), &writer, "WAL");
 }
 
+/// A database in WAL mode in a folder that cannot be written failed with "attempt to write a readonly database".
+#[test]
+fn a_database_in_a_folder_that_cannot_be_written_is_copied() {
+    let folder = Folder::new();
+    let (path, copy) = (folder.join("old.db"), folder.join("new.db"));
+    make(
+        &path,
+        4096,
+        "PRAGMA journal_mode = WAL; CREATE TABLE t (a); CREATE INDEX i ON t (a); INSERT INTO t VALUES (1), (2);",
+    );
+    // Keeps SQLite from creating the log, as such a folder does unless the user is root: a link to itself.
+    let log = folder.join("old.db-wal");
+    std::os::unix::fs::symlink(&log, &log).unwrap();
+    copy_to(&path, &copy, &quick()).unwrap();
+    fs::remove_file(&log).unwrap();
+    assert_copy(&path, &copy, "without locks");
+}
+
 #[test]
 fn chosen_tables_come_with_what_belongs_to_them() {
     let folder = Folder::new();

@@ -128,6 +128,7 @@ impl Copy<'_> {
         let copied = trees.copy(&mut copy)?;
         let names = choice.names(&source);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        source.moment.check_unchanged()?;
         // A database that is replaced must not be open.
         drop(source);
         let finished = copy.finish(&copied.schema, &names, header);

@@ -72,7 +72,7 @@ impl IndexOptions {
 pub struct IndexReport {
     /// The database.
     pub path: PathBuf,
-    /// What was done.
+    /// The work that was done.
     pub done: live::IndexReport,
 }
 

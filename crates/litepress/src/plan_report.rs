@@ -34,7 +34,7 @@ pub struct PlanReport {
     pub databases: Option<MergedDatabases>,
     /// Objects of the files that are not copied; `None` if rows are generated or merged.
     pub left_out: Option<Vec<String>>,
-    /// What tables that a load replaces have and the new ones lack: `index i of t`, `NOT NULL (a) of t`.
+    /// Losses of the tables that a load replaces: `index i of t`, `NOT NULL (a) of t`.
     pub dropped: Vec<String>,
     /// Tables that get rows.
     pub tables: Vec<TableReport>,

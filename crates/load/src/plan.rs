@@ -103,7 +103,7 @@ pub struct LoadPlan {
     pub notes: Vec<Message>,
     /// A copied database has statistics for the planner.
     pub has_statistics: bool,
-    /// What replaced tables had that the new ones lack: `index i of t`, `NOT NULL (a) of t`.
+    /// Losses of replaced tables: `index i of t`, `NOT NULL (a) of t`.
     pub dropped: Vec<String>,
     /// Files that are left out because they are empty.
     pub empty_files: Vec<PathBuf>,

@@ -14,7 +14,7 @@ use crate::snapshot::HOT_JOURNAL;
 use litepress_rows::sqlite::{FilesBeside, companion, open_file, open_immutable};
 use litepress_rows::sync::{Mutex, MutexGuard, lock};
 use litepress_rows::{Error, ErrorKind, Result};
-use rusqlite::{Connection, OpenFlags, ffi};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 use std::fs::{self, File};
 use std::io::Read;
 use std::ops::Deref;
@@ -61,6 +61,20 @@ impl Moment {
     /// # Errors
     /// If the file cannot be opened, is not a database, is encrypted, or has a journal or log that must be applied first.
     pub fn begin(name: &Path) -> Result<Self> {
+        Self::begin_and_look(name).map(|(moment, _)| moment)
+    }
+
+    /// Begins the transaction, and also returns the pages.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin), and if the pages cannot be read.
+    pub fn begin_with_pages(name: &Path) -> Result<(Self, Snapshot)> {
+        let (moment, snapshot) = Self::begin_and_look(name)?;
+        Ok((moment, snapshot?))
+    }
+
+    /// Begins the transaction. Also returns the pages, or why they cannot be read.
+    fn begin_and_look(name: &Path) -> Result<(Self, Result<Snapshot>)> {
         let name = name.to_owned();
         // The path must be absolute, because SQLite takes a name that begins with `file:` for a URI. It must have no symbolic links,
         // because SQLite keeps its files beside the file that a link points to.
@@ -69,14 +83,19 @@ impl Moment {
         let stamp = Stamp::of(&path);
         let ((connection, snapshot), unlocked) = match connect(&path) {
             Ok(connected) => (connected, None),
-            // SQLite does not report why it cannot open a file, so the file is opened here.
-            Err(error) => match open_file(&name) {
-                Err(error) => return Err(error),
-                Ok(_) => (as_it_is(&name, &path, error)?, stamp.ok()),
-            },
+            Err(error) => {
+                // SQLite does not report why it cannot open a file, so the file is opened here. Otherwise it is not: closing it
+                // would end the locks that another copy of SQLite in this process has on it.
+                if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) {
+                    open_file(&name)?;
+                }
+                (as_it_is(&name, &path, error)?, stamp.ok())
+            }
         };
-        let opened = Opened { connection, _beside: beside };
-        Ok(Self { name, open: Mutex::new(Some(opened)), snapshot, unlocked })
+        let snapshot =
+            snapshot.map_err(|error| if error.place().file.is_some() { error } else { error.in_file(&name) });
+        let open = Mutex::new(Some(Opened { connection, _beside: beside }));
+        Ok((Self { name, open, snapshot: snapshot.as_ref().ok().cloned(), unlocked }, snapshot))
     }
 
     /// Ends the transaction and closes the connection, once no thread uses it. Nothing can be read afterwards.
@@ -133,8 +152,8 @@ impl Drop for Moment {
     }
 }
 
-/// Opens a database for reading and begins the transaction. Also returns its pages, if they can be read.
-fn connect(path: &Path) -> rusqlite::Result<(Connection, Option<Snapshot>)> {
+/// Opens a database for reading and begins the transaction. Also returns its pages.
+fn connect(path: &Path) -> rusqlite::Result<(Connection, Result<Snapshot>)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     // A writer may hold its lock briefly.
@@ -143,8 +162,8 @@ fn connect(path: &Path) -> rusqlite::Result<(Connection, Option<Snapshot>)> {
     // The first transaction shows whether SQLite can read the database. A snapshot begins one of its own.
     connection.execute_batch(BEGIN)?;
     connection.execute_batch("COMMIT")?;
-    let snapshot = Snapshot::begin(&connection).ok();
-    if snapshot.is_none() {
+    let snapshot = Snapshot::begin(&connection);
+    if snapshot.is_err() {
         connection.execute_batch(BEGIN)?;
     }
     Ok((connection, snapshot))
@@ -152,7 +171,7 @@ fn connect(path: &Path) -> rusqlite::Result<(Connection, Option<Snapshot>)> {
 
 /// Opens a database in WAL mode without locks, if `error` means that SQLite cannot create its files beside it and there is no
 /// log with content.
-fn as_it_is(name: &Path, path: &Path, error: rusqlite::Error) -> Result<(Connection, Option<Snapshot>)> {
+fn as_it_is(name: &Path, path: &Path, error: rusqlite::Error) -> Result<(Connection, Result<Snapshot>)> {
     let code = error.sqlite_error().map_or(0, |error| error.extended_code);
     let is_hot = code == ffi::SQLITE_READONLY_ROLLBACK;
     let is_unwritable = !is_hot && matches!(code & 0xff, ffi::SQLITE_CANTOPEN | ffi::SQLITE_READONLY);
@@ -168,7 +187,7 @@ fn as_it_is(name: &Path, path: &Path, error: rusqlite::Error) -> Result<(Connect
     }
     let connection = open_immutable(path).map_err(|error| failure(name, error))?;
     connection.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema").map_err(|error| failure(name, error))?;
-    let snapshot = Snapshot::of_immutable(&connection).ok();
+    let snapshot = Snapshot::of_immutable(&connection);
     Ok((connection, snapshot))
 }
 
@@ -181,7 +200,6 @@ fn is_in_wal_mode(path: &Path) -> bool {
 
 /// Converts an error of SQLite and adds advice.
 fn failure(name: &Path, error: rusqlite::Error) -> Error {
-    use rusqlite::ErrorCode;
     if error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_READONLY_ROLLBACK) {
         let advice = format!(
             "have SQLite do that: sqlite3 '{}' 'SELECT count(*) FROM sqlite_schema'; then try again",
@@ -196,8 +214,11 @@ fn failure(name: &Path, error: rusqlite::Error) -> Error {
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => Some("copy it to a folder that can be written"),
         _ => None,
     };
-    let failed =
-        Error::new(ErrorKind::Data, format!("the database cannot be read: {error}")).in_file(name).caused_by(error);
+    let kind = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt) => ErrorKind::Corrupt,
+        _ => ErrorKind::Data,
+    };
+    let failed = Error::new(kind, format!("the database cannot be read: {error}")).in_file(name).caused_by(error);
     match advice {
         Some(advice) => failed.advise(advice),
         None => failed,

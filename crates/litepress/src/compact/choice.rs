@@ -142,7 +142,7 @@ impl Choice {
         let mut missing = Vec::new();
         for object in self.objects(source).filter(|object| object.kind == "table") {
             let sql = "SELECT DISTINCT \"table\" FROM temp.pragma_foreign_key_list(?1)";
-            let parents = source.connection.prepare(sql).and_then(|mut statement| {
+            let parents = source.moment.connection().prepare(sql).and_then(|mut statement| {
                 statement.query_map([&object.name], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()
             });
             for parent in parents.unwrap_or_default() {
@@ -211,13 +211,14 @@ fn only(source: &SourceDatabase, names: &[String]) -> Result<Option<HashSet<Stri
 
 /// Returns the kind of each table by its name in lower case, as far as SQLite knows it.
 fn table_kinds(source: &SourceDatabase) -> HashMap<String, String> {
+    let connection = source.moment.connection();
     let read = || -> rusqlite::Result<HashMap<String, String>> {
         let mut statement =
-            source.connection.prepare("SELECT lower(name), type FROM temp.pragma_table_list WHERE schema = 'main'")?;
+            connection.prepare("SELECT lower(name), type FROM temp.pragma_table_list WHERE schema = 'main'")?;
         let kinds = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         kinds.collect()
     };
-    without_views(&source.connection, read).unwrap_or_default()
+    without_views(&connection, read).unwrap_or_default()
 }
 
 /// Returns the tables in which a virtual table keeps its data, in lower case. If SQLite does not know its module, all tables

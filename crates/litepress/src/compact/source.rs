@@ -7,17 +7,12 @@ use litepress_format::record;
 use litepress_format::schema::ROOT_PAGE;
 use litepress_format::text;
 use litepress_format::value::Value;
-use litepress_rows::sqlite::{FilesBeside, message, refuse_shared_roots};
+use litepress_rows::sqlite::{file_bytes, message, refuse_shared_roots};
 use litepress_rows::{RecordChunk, Source};
-use litepress_scan::{Snapshot, TableScan};
-use rusqlite::{Connection, OpenFlags};
+use litepress_scan::{Moment, Snapshot, TableScan};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// Time that a writer may keep its lock.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A database that is read in one transaction. It is closed when this is dropped.
 pub(super) struct SourceDatabase {
@@ -25,10 +20,8 @@ pub(super) struct SourceDatabase {
     pub path: PathBuf,
     pub objects: Vec<Object>,
     pub snapshot: Snapshot,
-    /// The connection that holds the transaction.
-    pub connection: Connection,
-    /// Declared last, so that it is dropped after all connections are closed.
-    _beside: FilesBeside,
+    /// The transaction.
+    pub moment: Moment,
 }
 
 /// A row of `sqlite_schema`.
@@ -58,25 +51,12 @@ pub(super) struct Tree {
 impl SourceDatabase {
     /// Opens the database and begins the transaction.
     pub fn open(name: &Path) -> Result<Self> {
-        // The path must be absolute, because SQLite takes a name that begins with `file:` for a URI. It must have no symbolic links,
-        // because SQLite keeps its files beside the file that a link points to.
-        let path = fs::canonicalize(name).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => missing(name),
-            _ => Error::io("open the database", name, error),
-        })?;
-        // The file is not opened here: closing it would end the locks that this process has on it.
-        let metadata = fs::metadata(&path).map_err(|error| Error::io("look at the database", name, error))?;
-        if !metadata.is_file() {
-            let what = if metadata.is_dir() { "this is a folder" } else { "this is not a regular file" };
-            return Err(Error::new(ErrorKind::Io, what).in_file(name));
+        if fs::metadata(name).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            return Err(missing(name));
         }
-        let beside = FilesBeside::look(&path);
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&path, flags).map_err(|error| unreadable(name, error))?;
-        connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| unreadable(name, error))?;
-        let snapshot = Snapshot::begin(&connection)
-            .map_err(|error| if error.place().file.is_some() { error } else { error.in_file(name) })?;
-        let mut source = Self { path: name.to_owned(), objects: Vec::new(), snapshot, connection, _beside: beside };
+        file_bytes(name)?;
+        let (moment, snapshot) = Moment::begin_with_pages(name)?;
+        let mut source = Self { path: name.to_owned(), objects: Vec::new(), snapshot, moment };
         source.objects = source.read_objects()?;
         Ok(source)
     }
@@ -173,8 +153,4 @@ impl SourceDatabase {
 /// Returns the error of a database that does not exist.
 pub(super) fn missing(name: &Path) -> Error {
     Error::new(ErrorKind::Io, "there is no such database").in_file(name).advise("check its name")
-}
-
-fn unreadable(name: &Path, error: rusqlite::Error) -> Error {
-    Error::new(ErrorKind::Io, format!("the database cannot be read: {error}")).in_file(name).caused_by(error)
 }

@@ -129,7 +129,8 @@ impl Trees<'_> {
     /// Returns the names of partial indexes, which need not have an entry for each row.
     fn partial_indexes(&self) -> rusqlite::Result<HashSet<String>> {
         let sql = "SELECT l.name FROM sqlite_schema s JOIN temp.pragma_index_list(s.name) l WHERE s.type = 'table' AND l.partial";
-        let mut statement = self.source.connection.prepare(sql)?;
+        let connection = self.source.moment.connection();
+        let mut statement = connection.prepare(sql)?;
         statement.query_map([], |row| row.get(0))?.collect()
     }
 

@@ -42,7 +42,7 @@ pub struct LoadReport {
     pub cut_texts: u64,
     /// Number of rows that the policy for conflicts left out or replaced, and that are not in `rejected`.
     pub ignored: u64,
-    /// What replaced tables had that the new ones lack: `index i of t`, `NOT NULL (a) of t`.
+    /// Losses of replaced tables: `index i of t`, `NOT NULL (a) of t`.
     pub dropped: Vec<String>,
     /// The databases that the rows were divided between, if they were.
     pub split: Option<SplitReport>,

@@ -291,7 +291,7 @@ fn what_is_no_database_is_refused() {
     std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
     let truncated = Database::open(&input(&path))
         .and_then(|database| read_all(&mut *database.reader("t", &ReadOptions::default())?).map(drop));
-    assert_eq!(truncated.unwrap_err().kind(), ErrorKind::Data);
+    assert_eq!(truncated.unwrap_err().kind(), ErrorKind::Corrupt);
     std::fs::write(&path, [b'x'; 2000]).unwrap();
     let error = Database::open(&input(&path)).unwrap_err();
     assert!(error.to_string().contains("not a SQLite database"), "{error}");
