@@ -12,6 +12,7 @@ use crate::options::unquoted;
 use crate::sqlite::{Arguments, Failure, HIDDEN, Host, Index, Output, Plan, TableCursor, TableModule};
 use argument::{ArgumentRows, NumberForm};
 use litepress::rows::Affinity;
+use litepress::rows::sql_tokens::Tokens;
 use litepress_format::value::Value;
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -84,17 +85,8 @@ impl ArrayColumns {
 
 /// Returns what the bytes of a blob are for a column with this declaration: `id INTEGER`.
 fn form_of(declaration: &str) -> Option<NumberForm> {
-    let trimmed = declaration.trim();
-    let quote = match trimmed.chars().next()? {
-        '[' => Some(']'),
-        quote @ ('"' | '`' | '\'') => Some(quote),
-        _ => None,
-    };
-    let kind = match quote {
-        Some(quote) => trimmed[1..].split_once(quote).map(|(_, kind)| kind),
-        None => trimmed.split_once(char::is_whitespace).map(|(_, kind)| kind),
-    };
-    match Affinity::of_declared_type(kind?.trim()) {
+    let name = Tokens::new(declaration).next()?;
+    match Affinity::of_declared_type(declaration[name.span.end..].trim()) {
         Affinity::Integer => Some(NumberForm::Integers),
         Affinity::Real => Some(NumberForm::Doubles),
         _ => None,

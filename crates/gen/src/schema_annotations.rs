@@ -13,17 +13,12 @@
 //! names, and counts parentheses and commas. A column definition begins with the column's name, a table constraint
 //! with one of five reserved words.
 
-mod checks;
-mod sql_tokens;
-
-pub(crate) use checks::{CheckText, checks, raw_words, words};
-
 use crate::annotation::{Expression, ExpressionKind, SourceText, is_name, parse};
 use crate::generators::catalogue::find;
 use crate::tables::generated_tables;
 use litepress_rows::schema::{Generated, Schema, Table};
+use litepress_rows::sql_tokens::{Token, TokenKind, Tokens, unquote};
 use litepress_rows::{Error, Result};
-use sql_tokens::{Kind, Token};
 use std::ops::Range;
 
 /// An annotation and its owner.
@@ -56,18 +51,17 @@ enum Role {
 /// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) if an annotation belongs to no table with generated
 /// rows, or is the second of its column.
 pub fn annotations(schema: &Schema) -> Result<Vec<Annotation>> {
-    let all = sql_tokens::tokens(&schema.text);
-    let sql: Vec<Token> = all.iter().filter(|token| !matches!(token.kind, Kind::Comment { .. })).cloned().collect();
+    let sql: Vec<Token> = Tokens::new(&schema.text).collect();
     let roles = roles(schema, &sql);
     let mut found: Vec<Annotation> = Vec::new();
-    for token in &all {
-        let Kind::Comment { body } = &token.kind else { continue };
-        let Some(span) = annotation_span(&schema.text, body) else {
-            reject_missing_colon(schema, body)?;
+    for token in Tokens::with_comments(&schema.text).filter(|token| token.kind == TokenKind::Comment) {
+        let body = between_marks(&schema.text, &token.span);
+        let Some(span) = annotation_span(&schema.text, &body) else {
+            reject_missing_colon(schema, &body)?;
             continue;
         };
         let next_token = sql.partition_point(|other| other.span.start < token.span.start);
-        let annotation = owner(schema, &sql, &roles, next_token, token, span)?;
+        let annotation = owner(schema, &sql, &roles, next_token, &token, span)?;
         let repeated = |other: &Annotation| other.column.is_some() && is_same_owner(other, &annotation);
         if found.iter().any(repeated) {
             return Err(place(schema, &annotation).error(token.span.start, "this column has an annotation already"));
@@ -116,6 +110,13 @@ pub(crate) fn place<'a>(schema: &'a Schema, annotation: &Annotation) -> SourceTe
 
 fn is_same_owner(one: &Annotation, other: &Annotation) -> bool {
     (one.table, one.column) == (other.table, other.column)
+}
+
+/// Returns the span of a comment without its marks.
+fn between_marks(text: &str, comment: &Range<usize>) -> Range<usize> {
+    let body = &text[comment.start + 2..comment.end];
+    let is_closed = text[comment.clone()].starts_with("/*") && body.ends_with("*/");
+    comment.start + 2..comment.end - if is_closed { 2 } else { 0 }
 }
 
 /// Returns the span after `gen:` if the comment begins with it.
@@ -168,8 +169,8 @@ fn statement_roles(table: usize, start: usize, sql: &[Token], roles: &mut [Role]
     for (index, (token, role)) in (start..).zip(sql.iter().zip(roles)) {
         let inside = depth > 0;
         match token.kind {
-            Kind::Open => depth += 1,
-            Kind::Close => depth = depth.saturating_sub(1),
+            TokenKind::Open => depth += 1,
+            TokenKind::Close => depth = depth.saturating_sub(1),
             _ => {}
         }
         *role = match (is_closed, inside) {
@@ -179,7 +180,7 @@ fn statement_roles(table: usize, start: usize, sql: &[Token], roles: &mut [Role]
             (false, true) => Role::Definition { table, first },
         };
         is_closed |= inside && depth == 0;
-        if depth == 1 && (token.kind == Kind::Comma || !inside) {
+        if depth == 1 && (token.kind == TokenKind::Comma || !inside) {
             first = index + 1;
         }
     }
@@ -236,12 +237,12 @@ fn belongs_to_nothing(source: &SourceText<'_>, at: usize, why: &str) -> Error {
 /// Returns whether the comment is between the end of a statement and the next one on the same line.
 fn begins_statement(text: &str, sql: &[Token], next_token: usize, comment: &Token) -> bool {
     let next_on_line = |next: &Token| !text[comment.span.end..next.span.start].contains('\n');
-    sql[next_token - 1].kind == Kind::Semicolon && sql.get(next_token).is_some_and(next_on_line)
+    sql[next_token - 1].kind == TokenKind::Semicolon && sql.get(next_token).is_some_and(next_on_line)
 }
 
 /// Returns the role of a comment alone on its line: that of the next token other than a comma.
 fn following_role(sql: &[Token], roles: &[Role], next_token: usize) -> Role {
-    let next = (next_token..sql.len()).find(|&index| sql[index].kind != Kind::Comma);
+    let next = (next_token..sql.len()).find(|&index| sql[index].kind != TokenKind::Comma);
     next.map_or(Role::Outside, |index| roles[index])
 }
 
@@ -260,23 +261,13 @@ fn column(table: &Table, first: &str) -> Result<usize, String> {
     if CONSTRAINTS.iter().any(|word| word.eq_ignore_ascii_case(first)) {
         return Err("a table constraint has no values".to_owned());
     }
-    let name = unquoted(first);
+    let name = unquote(first);
     match table.column(&name) {
         None => Err(format!("the table has no column {name} any more")),
         Some(column) if table.columns[column].generated != Generated::No => {
             Err(format!("column {name} is generated: SQLite computes its values"))
         }
         Some(column) => Ok(column),
-    }
-}
-
-/// Removes a name's quotes.
-pub(crate) fn unquoted(name: &str) -> String {
-    let inner = || name[1..].strip_suffix(|_: char| true).unwrap_or_default();
-    match name.chars().next() {
-        Some(quote @ ('"' | '`' | '\'')) => inner().replace(&format!("{quote}{quote}"), &quote.to_string()),
-        Some('[') => inner().to_owned(),
-        _ => name.to_owned(),
     }
 }
 

@@ -10,6 +10,7 @@
 //! USING fts5(x=Yes)    arguments of virtual tables: their module decides
 //! ```
 
+use litepress_rows::sql_tokens::{self, TokenKind, Tokens, unquote};
 use std::collections::HashSet;
 
 /// Words that SQLite takes for something else if they are in quotes.
@@ -47,6 +48,8 @@ pub(crate) struct Token<'s> {
     content: String,
     /// The first quote.
     quote: Option<char>,
+    /// It is a word without quotes.
+    is_word: bool,
 }
 
 impl Token<'_> {
@@ -54,7 +57,7 @@ impl Token<'_> {
     fn is_name(&self) -> bool {
         match self.quote {
             Some(quote) => quote != '\'',
-            None => self.written.starts_with(is_word) && !self.written.ends_with('\''),
+            None => self.is_word,
         }
     }
 
@@ -146,68 +149,12 @@ fn declared_columns(tokens: &[Token<'_>]) -> HashSet<String> {
 }
 
 fn tokens(sql: &str) -> Vec<Token<'_>> {
-    let mut tokens = Vec::new();
-    let mut letters = sql.char_indices().peekable();
-    while let Some((start, letter)) = letters.next() {
-        let rest = &sql[start..];
-        let (mut content, mut quote) = (None, None);
-        match letter {
-            ' ' | '\t'..='\r' => continue,
-            '-' if rest.starts_with("--") => {
-                skip_until(&mut letters, |text| text.starts_with('\n'), sql, 1);
-                continue;
-            }
-            '/' if rest.starts_with("/*") => {
-                skip_until(&mut letters, |text| text.starts_with("*/"), sql, 2);
-                continue;
-            }
-            '\'' | '"' | '`' | '[' => (content, quote) = (Some(quoted(&mut letters, letter)), Some(letter)),
-            'x' | 'X' if rest[1..].starts_with('\'') => {
-                letters.next();
-                quoted(&mut letters, '\'');
-            }
-            _ if is_word(letter) => {
-                let is_number = letter.is_ascii_digit();
-                while letters.next_if(|(_, next)| is_word(*next) || is_number && *next == '.').is_some() {}
-            }
-            _ => {}
-        }
-        let end = letters.peek().map_or(sql.len(), |(at, _)| *at);
-        let written = &sql[start..end];
-        tokens.push(Token { written, content: content.unwrap_or_else(|| written.to_owned()), quote });
-    }
-    tokens
-}
-
-fn is_word(letter: char) -> bool {
-    letter.is_alphanumeric() || letter == '_' || letter == '$' || !letter.is_ascii()
-}
-
-type Letters<'t> = std::iter::Peekable<std::str::CharIndices<'t>>;
-
-/// Skips letters until one at which the text ends a comment, and `len` letters of that end.
-fn skip_until(letters: &mut Letters<'_>, is_end: impl Fn(&str) -> bool, sql: &str, len: usize) {
-    while let Some((at, _)) = letters.next() {
-        if is_end(&sql[at..]) {
-            for _ in 1..len {
-                letters.next();
-            }
-            return;
-        }
-    }
-}
-
-/// Reads the rest of a quoted token. Returns it without its quotes.
-fn quoted(letters: &mut Letters<'_>, quote: char) -> String {
-    let close = if quote == '[' { ']' } else { quote };
-    let mut content = String::new();
-    while let Some((_, letter)) = letters.next() {
-        if letter == close && (close == ']' || letters.next_if(|(_, next)| *next == close).is_none()) {
-            break;
-        }
-        content.push(letter);
-    }
-    content
+    let token = |sql_tokens::Token { kind, span }| {
+        let written = &sql[span];
+        let quote = written.chars().next().filter(|_| kind == TokenKind::Quoted);
+        Token { written, content: unquote(written), quote, is_word: kind == TokenKind::Word }
+    };
+    Tokens::new(sql).map(token).collect()
 }
 
 #[cfg(test)]

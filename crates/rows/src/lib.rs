@@ -25,6 +25,7 @@ mod recode;
 pub mod schema;
 mod shard;
 pub mod source;
+pub mod sql_tokens;
 pub mod sqlite;
 pub mod sqlite_value;
 pub mod sync;

@@ -32,7 +32,7 @@ pub use older_rows::{EncodedValue, OlderRows, value_in_older_rows};
 pub use predicate::Condition;
 pub use read::{TableKinds, has_check, table_of, with_evaluation};
 pub use rtree::{NamedRTree, rtrees};
-pub use statement_text::{Check, index_predicate};
+pub use statement_text::{Check, checks, index_predicate};
 pub use triggers::{Trigger, missing_objects};
 pub use virtual_table::VirtualTable;
 

@@ -7,6 +7,7 @@ use crate::sqlite::Failures;
 use crate::{Error, ErrorKind, Result};
 use litepress_format::header::TextEncoding;
 use litepress_rows::schema::{Index, OlderRows, TableKinds, table_of, with_evaluation};
+use litepress_rows::sql_tokens::{Tokens, unquote};
 use litepress_rows::sync::{Mutex, lock};
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -216,37 +217,11 @@ impl StatementActions {
 
 /// Returns the name behind IF NOT EXISTS in a valid statement.
 fn existing_name(sql: &str) -> Option<String> {
-    let at = sql.to_ascii_lowercase().find("exists")? + "exists".len();
-    let (first, rest) = identifier(sql.get(at..)?)?;
-    let behind_schema = rest.trim_start().strip_prefix('.').and_then(identifier);
-    Some(behind_schema.map_or(first, |(name, _)| name))
-}
-
-/// Splits a name from the front of a statement.
-fn identifier(sql: &str) -> Option<(String, &str)> {
-    let sql = sql.trim_start();
-    let close = match sql.chars().next()? {
-        '[' => ']',
-        quote @ ('"' | '`' | '\'') => quote,
-        _ => {
-            let len = sql.find(|at: char| !(at.is_alphanumeric() || at == '_' || at == '$')).unwrap_or(sql.len());
-            return Some((sql[..len].to_owned(), &sql[len..]));
-        }
-    };
-    let mut name = String::new();
-    let mut rest = &sql[1..];
-    loop {
-        let end = rest.find(close)?;
-        name.push_str(&rest[..end]);
-        rest = &rest[end + 1..];
-        match rest.strip_prefix(close) {
-            Some(more) if close != ']' => {
-                name.push(close);
-                rest = more;
-            }
-            _ => return Some((name, rest)),
-        }
-    }
+    let mut tokens = Tokens::new(sql).map(|token| &sql[token.span]);
+    tokens.find(|token| token.eq_ignore_ascii_case("exists"))?;
+    let first = tokens.next()?;
+    let name = if tokens.next() == Some(".") { tokens.next()? } else { first };
+    Some(unquote(name))
 }
 
 fn names_of_indexes(sqlite: &Connection) -> rusqlite::Result<Vec<String>> {

@@ -4,9 +4,9 @@ use super::names::{bare, is_like};
 use super::subjects::Kind;
 use super::times::Stage;
 use super::{TableInference, rules};
-use crate::schema_annotations::{checks, raw_words, unquoted};
 use crate::tables::statement_of;
-use litepress_rows::schema::Column;
+use litepress_rows::schema::{Column, checks};
+use litepress_rows::sql_tokens::{unquote, words};
 
 /// States of rows whose end is still to come, and for how many days they last at most.
 const CURRENT: [(Kind, &str, i64); 4] = [
@@ -103,9 +103,9 @@ impl TableInference<'_> {
     /// Returns a choice of the texts that a CHECK lists.
     pub(super) fn states_in_check(&self, at: usize) -> Option<String> {
         let sql = statement_of(self.context.schema, self.table).filter(|_| self.table.has_check)?;
-        checks(sql).iter().find_map(|check| match raw_words(&check.text)[..] {
+        checks(sql).iter().find_map(|check| match words(&check.expression)[..] {
             [name, is_in, ref texts @ ..]
-                if unquoted(name).eq_ignore_ascii_case(&self.table.columns[at].name)
+                if unquote(name).eq_ignore_ascii_case(&self.table.columns[at].name)
                     && is_in.eq_ignore_ascii_case("in")
                     && texts.iter().all(|text| text.starts_with('\'') && !text.contains([',', ':'])) =>
             {

@@ -16,10 +16,9 @@ use super::compile::ColumnDrafts;
 use super::table_sizes::TableSize;
 use super::{Planner, Provenance};
 use crate::infer::{self, Inference};
-use crate::schema_annotations::checks;
 use crate::tables::{generated_tables, statement_of};
 use evaluator::{CheckEvaluator, CheckReport};
-use litepress_rows::schema::{Schema, Table};
+use litepress_rows::schema::{Schema, Table, checks};
 use litepress_rows::{Error, ErrorKind, OptionName, Result, counted, message};
 
 /// Returns the unique column for which a CHECK allows the fewest whole numbers, and how many: a table cannot have more rows.
@@ -28,7 +27,7 @@ pub(super) fn most_rows(schema: &Schema, table: usize) -> Option<(usize, u64)> {
     let checks = checks(statement_of(schema, of_table).filter(|_| of_table.has_check)?);
     let values = |column: usize| {
         let mut bounds = bounds::CheckBounds::default();
-        checks.iter().for_each(|check| bounds.read(&check.text, &of_table.columns[column].name));
+        checks.iter().for_each(|check| bounds.read(&check.expression, &of_table.columns[column].name));
         Some((column, bounds.whole_numbers()?))
     };
     let keys = (0..of_table.columns.len()).filter(|&column| infer::is_key_of_all(of_table, column));

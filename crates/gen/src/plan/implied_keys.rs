@@ -4,10 +4,10 @@
 //! can be referred to, the column is inferred like any other.
 
 use crate::infer;
-use crate::schema_annotations::words;
 use crate::tables::{is_generated, statement_of};
 use litepress_rows::Affinity;
 use litepress_rows::schema::{Column, ForeignKey, Generated, Schema, Table};
+use litepress_rows::sql_tokens::names;
 use std::collections::HashMap;
 use std::ops::Deref;
 
@@ -89,7 +89,7 @@ pub(super) fn with_implied_keys(schema: &Schema) -> PlannedSchema {
             // The list of columns begins after the name of the table.
             let list = sql.split_once('(').map_or("", |(_, list)| list);
             let named =
-                |column: &usize| words(list).iter().any(|word| word.eq_ignore_ascii_case(&table.columns[*column].name));
+                |column: &usize| names(list).iter().any(|word| word.eq_ignore_ascii_case(&table.columns[*column].name));
             let free: Vec<usize> = (0..table.columns.len())
                 .filter(named)
                 .filter(|column| !index.columns.iter().any(|part| part.column == Some(*column)))
@@ -149,7 +149,7 @@ fn pair_of_line(schema: &Schema, position: usize, declared: usize) -> Option<([u
 
 /// Returns the last ordinary column in the expression of a generated one.
 fn source_of(schema: &Schema, table: &Table, column: usize) -> Option<usize> {
-    let words = words(statement_of(schema, table)?);
+    let words = names(statement_of(schema, table)?);
     let name = &table.columns[column].name;
     let start = words.iter().position(|word| word.eq_ignore_ascii_case(name))?;
     let mut rest = words[start + 1..].iter().skip_while(|word| !word.eq_ignore_ascii_case("as")).skip(1);

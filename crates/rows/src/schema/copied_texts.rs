@@ -9,8 +9,8 @@
 //!
 //! Only a trigger of exactly this form counts. SQLite would run it for every row of the table.
 
-use super::statement_text::words;
 use super::{FullText, Generated, SchemaObject, Table, TextContent};
+use crate::sql_tokens::lowercase_words;
 
 /// Returns where the texts of a full-text table come from: for a table of its own texts that a trigger fills, the other table.
 pub(super) fn content(
@@ -54,7 +54,7 @@ struct Copy {
 
 /// Reads a CREATE TRIGGER statement. Returns `None` if it has another form.
 fn copy(sql: &str) -> Option<Copy> {
-    let words = words(sql);
+    let words = lowercase_words(sql);
     let mut words = words.iter().map(String::as_str);
     expect(&mut words, &["create", "trigger"])?;
     words.next()?;

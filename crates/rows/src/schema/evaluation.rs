@@ -16,9 +16,10 @@
 
 use super::predicate::{Condition, conditions};
 use super::read::{all, opcodes_with_operands, prepare_for_byte_code};
-use super::statement_text::{Check, IndexText, checks, index_text, names, with_virtual_columns};
+use super::statement_text::{Check, IndexText, checks, index_text, with_virtual_columns};
 use super::{Generated, Index, IndexOrigin, Table};
 use crate::quoted_name;
+use crate::sql_tokens::names;
 use rusqlite::{Connection, OptionalExtension};
 
 /// The table as SQLite evaluates it, row by row.

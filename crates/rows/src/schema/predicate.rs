@@ -4,10 +4,10 @@
 //! first terms of `a = 1 AND b IS NULL AND lower(c) = 'x'` false or NULL. Terms behind the first one that is no such comparison do not
 //! count: its error, if it has one, would come before them.
 
-use super::statement_text::{Kind, Token, Tokens, unquote};
 use super::{Generated, Table};
 use crate::Affinity;
 use crate::cells::OwnedValue;
+use crate::sql_tokens::{Token, TokenKind, Tokens, unquote};
 use litepress_format::value::Value;
 use std::cmp::Ordering;
 
@@ -82,7 +82,7 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     fn is_word(&self, token: &Token, word: &str) -> bool {
-        token.kind == Kind::Word && self.text[token.span.clone()].eq_ignore_ascii_case(word)
+        token.kind == TokenKind::Word && self.text[token.span.clone()].eq_ignore_ascii_case(word)
     }
 
     /// Appends the conditions of terms with AND between them. Returns whether all of them were comparisons.
@@ -92,8 +92,8 @@ impl Reader<'_> {
         let (mut terms, mut start) = (Vec::new(), 0);
         for (at, token) in tokens.iter().enumerate() {
             match token.kind {
-                Kind::Open => depth += 1,
-                Kind::Close => depth = depth.saturating_sub(1),
+                TokenKind::Open => depth += 1,
+                TokenKind::Close => depth = depth.saturating_sub(1),
                 _ if depth > 0 => {}
                 // It binds less than AND.
                 _ if self.is_word(token, "or") => return false,
@@ -118,8 +118,8 @@ impl Reader<'_> {
     fn condition(&self, term: &[Token]) -> Option<Condition> {
         let term = without_parentheses(term);
         let (name, rest) = term.split_first()?;
-        let is_name =
-            name.kind == Kind::Word || name.kind == Kind::Quoted && !self.text[name.span.clone()].starts_with('\'');
+        let is_name = name.kind == TokenKind::Word
+            || name.kind == TokenKind::Quoted && !self.text[name.span.clone()].starts_with('\'');
         let column = self.table.column(&unquote(&self.text[name.span.clone()])).filter(|_| is_name)?;
         let of = &self.table.columns[column];
         if !matches!(of.generated, Generated::No | Generated::Stored) || self.table.rowid_alias == Some(column) {
@@ -133,7 +133,7 @@ impl Reader<'_> {
             _ if words(&["is", "null"]) || words(&["isnull"]) => Test::IsNull(true),
             _ if words(&["is", "not", "null"]) || words(&["not", "null"]) || words(&["notnull"]) => Test::IsNull(false),
             _ => {
-                let operators = rest.iter().take_while(|token| token.kind == Kind::Other).take(2);
+                let operators = rest.iter().take_while(|token| token.kind == TokenKind::Other).take(2);
                 let operator = operators.take_while(|token| "<>=!".contains(&self.text[token.span.clone()]));
                 let (operator, literal) = rest.split_at(operator.count());
                 let literal = self.literal(literal)?;
@@ -169,7 +169,7 @@ impl Reader<'_> {
     fn literal(&self, tokens: &[Token]) -> Option<OwnedValue> {
         let text = &self.text[tokens.first()?.span.start..tokens.last()?.span.end];
         if let [token] = tokens
-            && token.kind == Kind::Quoted
+            && token.kind == TokenKind::Quoted
         {
             return text.starts_with('\'').then(|| OwnedValue::Text(unquote(text)));
         }
@@ -191,14 +191,14 @@ fn without_parentheses(tokens: &[Token]) -> &[Token] {
     let mut inner = tokens;
     loop {
         let [first, within @ .., _] = inner else { return inner };
-        if first.kind != Kind::Open {
+        if first.kind != TokenKind::Open {
             return inner;
         }
         let mut depth = 1_usize;
         let closes = within.iter().position(|token| {
             match token.kind {
-                Kind::Open => depth += 1,
-                Kind::Close => depth -= 1,
+                TokenKind::Open => depth += 1,
+                TokenKind::Close => depth -= 1,
                 _ => {}
             }
             depth == 0

@@ -4,7 +4,7 @@
 //! accepted. SQLite never takes CHECK or CONSTRAINT for a name, so outside of quotes they are keywords. SQLite judges every
 //! cut: `evaluation.rs` compares the byte code of the original with that of the pieces.
 
-use std::ops::Range;
+use crate::sql_tokens::{Token, TokenKind, Tokens, is_space, names, unquote};
 
 /// One CHECK constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,21 +31,22 @@ impl Check {
 }
 
 /// Returns the CHECK constraints of a CREATE TABLE statement, in order.
-pub(super) fn checks(create_sql: &str) -> Vec<Check> {
+#[must_use]
+pub fn checks(create_sql: &str) -> Vec<Check> {
     let mut found = Vec::new();
     let (mut depth, mut name) = (0_usize, None);
     let mut tokens = Tokens::new(create_sql);
     while let Some(token) = tokens.next() {
         let word = &create_sql[token.span.clone()];
         match token.kind {
-            Kind::Open => depth += 1,
-            Kind::Close => depth = depth.saturating_sub(1),
+            TokenKind::Open => depth += 1,
+            TokenKind::Close => depth = depth.saturating_sub(1),
             // SQLite forgets the name of a constraint at the next comma, and no earlier.
-            Kind::Comma if depth == 1 => name = None,
-            Kind::Word if word.eq_ignore_ascii_case("constraint") => {
+            TokenKind::Comma if depth == 1 => name = None,
+            TokenKind::Word if word.eq_ignore_ascii_case("constraint") => {
                 name = tokens.next().map(|token| unquote(&create_sql[token.span]));
             }
-            Kind::Word if word.eq_ignore_ascii_case("check") => {
+            TokenKind::Word if word.eq_ignore_ascii_case("check") => {
                 if let Some(inside) = tokens.parenthesised() {
                     let expression = create_sql[inside].trim_matches(is_space).to_owned();
                     found.push(Check { name: name.clone(), expression });
@@ -69,16 +70,16 @@ pub(super) struct IndexText {
 /// Returns the expressions of a CREATE INDEX statement, or `None` if the text has no list of terms.
 pub(super) fn index_text(create_sql: &str) -> Option<IndexText> {
     let mut tokens = Tokens::new(create_sql);
-    let open = tokens.find(|token| token.kind == Kind::Open)?;
+    let open = tokens.find(|token| token.kind == TokenKind::Open)?;
     let (mut terms, mut start, mut depth) = (Vec::new(), open.span.end, 1_usize);
     while depth > 0 {
         let token = tokens.next()?;
         match token.kind {
-            Kind::Open => depth += 1,
-            Kind::Close => depth -= 1,
+            TokenKind::Open => depth += 1,
+            TokenKind::Close => depth -= 1,
             _ => {}
         }
-        if depth == 0 || depth == 1 && token.kind == Kind::Comma {
+        if depth == 0 || depth == 1 && token.kind == TokenKind::Comma {
             terms.push(without_order(&create_sql[start..token.span.start])?);
             start = token.span.end;
         }
@@ -105,7 +106,7 @@ fn without_order(term: &str) -> Option<String> {
     let mut tokens: Vec<Token> = Tokens::new(term).collect();
     let is_order = |token: &Token| {
         let word = &term[token.span.clone()];
-        token.kind == Kind::Word && (word.eq_ignore_ascii_case("asc") || word.eq_ignore_ascii_case("desc"))
+        token.kind == TokenKind::Word && (word.eq_ignore_ascii_case("asc") || word.eq_ignore_ascii_case("desc"))
     };
     if tokens.len() > 1 && tokens.last().is_some_and(is_order) {
         tokens.pop();
@@ -118,147 +119,14 @@ pub(super) fn with_virtual_columns(create_sql: &str) -> String {
     let (mut text, mut copied, mut is_behind) = (String::new(), 0, false);
     for token in Tokens::new(create_sql) {
         let word = &create_sql[token.span.clone()];
-        if is_behind && token.kind == Kind::Word && word.eq_ignore_ascii_case("stored") {
+        if is_behind && token.kind == TokenKind::Word && word.eq_ignore_ascii_case("stored") {
             text.push_str(&create_sql[copied..token.span.start]);
             text.push_str("VIRTUAL");
             copied = token.span.end;
         }
-        is_behind = token.kind == Kind::Close;
+        is_behind = token.kind == TokenKind::Close;
     }
     text + &create_sql[copied..]
-}
-
-/// Returns the words and quoted names of an expression.
-pub(super) fn names(expression: &str) -> Vec<String> {
-    let names = Tokens::new(expression).filter(|token| matches!(token.kind, Kind::Word | Kind::Quoted));
-    names.map(|token| unquote(&expression[token.span])).collect()
-}
-
-/// Returns the tokens of a statement: words and names in small letters and without their quotes, texts as they are.
-pub(super) fn words(sql: &str) -> Vec<String> {
-    let word = |token: Token| {
-        let text = &sql[token.span];
-        if text.starts_with('\'') { text.to_owned() } else { unquote(text).to_ascii_lowercase() }
-    };
-    Tokens::new(sql).map(word).collect()
-}
-
-/// Returns whether SQLite takes a character for a blank.
-fn is_space(character: char) -> bool {
-    matches!(character, ' ' | '\t' | '\n' | '\x0b' | '\x0c' | '\r')
-}
-
-/// Returns the text without its quotes, if it begins with one.
-pub(super) fn unquote(text: &str) -> String {
-    let Some(open @ ('"' | '\'' | '`' | '[')) = text.chars().next() else { return text.to_owned() };
-    let close = if open == '[' { ']' } else { open };
-    let mut unquoted = String::new();
-    let mut rest = text[1..].chars().peekable();
-    while let Some(character) = rest.next() {
-        if character == close && rest.next_if_eq(&close).is_none() {
-            break;
-        }
-        unquoted.push(character);
-    }
-    unquoted
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A keyword, a name or a number.
-    Word,
-    /// A text or a quoted name.
-    Quoted,
-    Open,
-    Close,
-    Comma,
-    Other,
-}
-
-pub(super) struct Token {
-    pub kind: Kind,
-    pub span: Range<usize>,
-}
-
-/// An iterator over the tokens of an SQL text, without blanks and comments.
-pub(super) struct Tokens<'t> {
-    text: &'t [u8],
-    at: usize,
-}
-
-impl<'t> Tokens<'t> {
-    pub fn new(text: &'t str) -> Self {
-        Self { text: text.as_bytes(), at: 0 }
-    }
-
-    /// Returns the span between the next parenthesis and the one that closes it.
-    fn parenthesised(&mut self) -> Option<Range<usize>> {
-        let open = self.next().filter(|token| token.kind == Kind::Open)?;
-        let mut depth = 1_usize;
-        loop {
-            let token = self.next()?;
-            match token.kind {
-                Kind::Open => depth += 1,
-                Kind::Close if depth == 1 => return Some(open.span.end..token.span.start),
-                Kind::Close => depth -= 1,
-                _ => {}
-            }
-        }
-    }
-
-    fn skip_blanks(&mut self) {
-        loop {
-            let rest = &self.text[self.at..];
-            self.at += match rest {
-                [first, ..] if is_space(char::from(*first)) => 1,
-                [b'-', b'-', ..] => find(rest, b"\n").unwrap_or(rest.len()),
-                [b'/', b'*', ..] => find(&rest[2..], b"*/").map_or(rest.len(), |end| end + 4),
-                _ => return,
-            };
-        }
-    }
-
-    /// Returns the length of the quoted token at the beginning of `rest`.
-    fn quoted_len(rest: &[u8], close: u8, may_double: bool) -> usize {
-        let mut at = 1;
-        while let Some(found) = find(&rest[at..], &[close]) {
-            at += found + 1;
-            if !(may_double && rest.get(at) == Some(&close)) {
-                return at;
-            }
-            at += 1;
-        }
-        rest.len()
-    }
-}
-
-impl Iterator for Tokens<'_> {
-    type Item = Token;
-
-    fn next(&mut self) -> Option<Token> {
-        self.skip_blanks();
-        let rest = &self.text[self.at..];
-        let (kind, len) = match *rest.first()? {
-            b'(' => (Kind::Open, 1),
-            b')' => (Kind::Close, 1),
-            b',' => (Kind::Comma, 1),
-            b'[' => (Kind::Quoted, Self::quoted_len(rest, b']', false)),
-            quote @ (b'"' | b'\'' | b'`') => (Kind::Quoted, Self::quoted_len(rest, quote, true)),
-            first if is_word(first) => (Kind::Word, rest.iter().take_while(|&&byte| is_word(byte)).count()),
-            _ => (Kind::Other, 1),
-        };
-        let span = self.at..self.at + len;
-        self.at = span.end;
-        Some(Token { kind, span })
-    }
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
-}
-
-fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    text.windows(wanted.len()).position(|window| window == wanted)
 }
 
 #[cfg(test)]

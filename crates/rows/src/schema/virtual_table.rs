@@ -1,6 +1,6 @@
 //! What the CREATE statement of a virtual table says of its shadow tables.
 
-use super::statement_text::{unquote, words};
+use crate::sql_tokens::{lowercase_words, unquote};
 
 /// A virtual table: its module and the arguments of the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ impl VirtualTable {
     /// Reads a CREATE VIRTUAL TABLE statement as `sqlite_schema` has it. Returns `None` if it is no such statement.
     #[must_use]
     pub fn of_statement(create_sql: &str) -> Option<Self> {
-        let words = words(create_sql);
+        let words = lowercase_words(create_sql);
         if words.get(1)? != "virtual" {
             return None;
         }

@@ -2,9 +2,9 @@
 
 use crate::annotation::{Expression, ExpressionKind, SourceText, parse};
 use crate::expression::{Comparison, Function, Operator};
-use crate::schema_annotations::{raw_words, unquoted};
 use litepress_format::sort_key::{self, Collation};
 use litepress_rows::cells::OwnedValue;
+use litepress_rows::sql_tokens::{unquote, words};
 use std::cmp::Ordering;
 
 /// An end of a range.
@@ -79,10 +79,10 @@ impl CheckBounds {
 
 /// Returns the patterns in `column LIKE 'pattern'`, wherever that stands in the constraint. Annotations have no LIKE.
 fn likes(text: &str, column: &str) -> Vec<String> {
-    let words = raw_words(text);
-    let is = |word: &str, name: &str| unquoted(word).eq_ignore_ascii_case(name);
+    let words = words(text);
+    let is = |word: &str, name: &str| unquote(word).eq_ignore_ascii_case(name);
     let found = words.windows(3).filter(|three| is(three[0], column) && three[1].eq_ignore_ascii_case("like"));
-    found.filter(|three| three[2].starts_with('\'')).map(|three| unquoted(three[2])).collect()
+    found.filter(|three| three[2].starts_with('\'')).map(|three| unquote(three[2])).collect()
 }
 
 impl Reader<'_> {

@@ -4,11 +4,11 @@ use super::super::compile::{self, ColumnDrafts};
 use super::super::{ColumnDraft, Provenance};
 use crate::annotation::{ExpressionKind, SourceText, parse};
 use crate::program::Scratch;
-use crate::schema_annotations::{CheckText, checks, words};
 use crate::tables::statement_of;
 use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
-use litepress_rows::schema::Schema;
+use litepress_rows::schema::{Schema, checks};
+use litepress_rows::sql_tokens::names;
 use litepress_rows::sqlite_value::parameter;
 use rusqlite::Connection;
 
@@ -73,14 +73,14 @@ impl CheckEvaluator {
         sqlite.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;").ok()?;
         sqlite.execute_batch(statement).ok()?;
         let columns_of = |text: &str| {
-            let words = words(text);
+            let words = names(text);
             let is_named =
                 |&column: &usize| words.iter().any(|word| word.eq_ignore_ascii_case(&of_table.columns[column].name));
             (0..of_table.columns.len()).filter(is_named).collect()
         };
         let checks = checks(statement)
             .into_iter()
-            .map(|CheckText { name, text }| Check { columns: columns_of(&text), name, text })
+            .map(|check| Check { columns: columns_of(&check.expression), name: check.name, text: check.expression })
             .collect();
         Some(Self { sqlite, table: litepress_rows::quoted_name(&of_table.name), checks })
     }
