@@ -96,3 +96,41 @@ fn a_mistake_changes_nothing() {
     assert_eq!(busy.status.code(), Some(1));
     assert!(text(&busy.stderr).contains("--busy-timeout"), "{busy:?}");
 }
+
+/// A name of the rowid in double quotes is a text in the key of an index, and the rowid in its WHERE and in a CHECK. Each was taken for
+/// the other one, and the database was corrupt.
+#[test]
+fn names_of_the_rowid_in_double_quotes_mean_what_they_mean_to_sqlite() {
+    let room = Room::new();
+    let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO t SELECT i, i * 7 % 100 FROM n;";
+    let table = "CREATE TABLE t (a, b, CHECK (date(a, 'unixepoch') IS NULL OR \"rowid\" > 0))";
+    let [key, partial] = [
+        "CREATE INDEX key ON t (\"rowid\", b || \"OID\")",
+        "CREATE INDEX partial ON t (b) WHERE date(b) > '' AND \"oid\" > 100",
+    ];
+    room.sqlite("app.db").execute_batch(&format!("{table}; {rows}")).unwrap();
+    let is_sound = |name: &str| {
+        assert_eq!(room.query(name, "PRAGMA integrity_check"), "ok", "{name}");
+        assert_eq!(
+            room.query(name, "SELECT count(*) FROM t INDEXED BY partial WHERE date(b) > '' AND \"oid\" > 100"),
+            "400"
+        );
+    };
+    assert!(run(&room, &["index", "app.db", key, partial]).status.success());
+    is_sound("app.db");
+    room.done("reindex app.db");
+    is_sound("app.db");
+    room.done("load copy.db app.db");
+    is_sound("copy.db");
+    room.done("compact app.db small.db");
+    is_sound("small.db");
+    room.write("schema.sql", format!("{table}; {key}; {partial};"));
+    room.done("generate made.db schema.sql --rows 500");
+    assert_eq!(room.query("made.db", "PRAGMA integrity_check"), "ok");
+    let unique = run(&room, &["index", "app.db", "CREATE UNIQUE INDEX u ON t (\"rowid\")"]);
+    assert!(text(&unique.stderr).contains("UNIQUE constraint failed"), "{unique:?}");
+    room.write("t.csv", "a,b\n5,5\n");
+    room.write("refused.sql", "CREATE TABLE t (a, b, CHECK (date(a) IS NULL OR \"rowid\" > 5))");
+    let refused = room.run("load refused.db t.csv --schema refused.sql");
+    assert!(refused.code == Some(1) && refused.err.contains("CHECK"), "{refused:?}");
+}

@@ -11,6 +11,9 @@
 //! SQLite judges every text. Each index is created again from its pieces. If an INSERT then compiles to other byte code,
 //! the texts are dropped, and SQLite builds the index. The names of CHECK constraints must be those of the byte code.
 //!
+//! A name of the rowid in double quotes is the text in a computed column and in the key of an index, and the rowid elsewhere. Where no
+//! column has that name, texts with it are not cut out.
+//!
 //! SQLite refuses a clock function in an index, a CHECK or a computed column when a row is inserted, but allows it in a SELECT. So a
 //! text that names such a function becomes a computed column of the statements, and the SELECT reads that column.
 
@@ -19,7 +22,7 @@ use super::read::{all, opcodes_with_operands, prepare_for_byte_code};
 use super::statement_text::{Check, IndexText, checks, index_text, with_virtual_columns};
 use super::{Generated, Index, IndexOrigin, Table};
 use crate::quoted_name;
-use crate::sql_tokens::names;
+use crate::sql_tokens::{Tokens, names, unquote};
 use rusqlite::{Connection, OptionalExtension};
 
 /// The table as SQLite evaluates it, row by row.
@@ -196,6 +199,9 @@ impl Scratch {
 
     /// Returns the term of a SELECT that evaluates an expression as the table does. Returns `None` if there is none.
     fn term(&mut self, table: &Table, expression: &str) -> Option<String> {
+        if has_ambiguous_rowid(table, expression) {
+            return None;
+        }
         let is_clock = |name: &String| CLOCK_FUNCTIONS.iter().any(|function| function.eq_ignore_ascii_case(name));
         let term = if names(expression).iter().any(is_clock) {
             let name = quoted_name(&format!("litepress clock {}", self.statements.len()));
@@ -268,6 +274,14 @@ impl Scratch {
     }
 }
 
+/// Returns whether an expression has a name of the rowid in double quotes that no column has.
+fn has_ambiguous_rowid(table: &Table, expression: &str) -> bool {
+    Tokens::new(expression).map(|token| &expression[token.span]).any(|text| {
+        let is_rowid = ["\"rowid\"", "\"oid\"", "\"_rowid_\""].iter().any(|name| name.eq_ignore_ascii_case(text));
+        is_rowid && table.column(&unquote(text)).is_none()
+    })
+}
+
 /// Returns SQLite's byte code for an INSERT into the table, with all operands.
 fn insert_code(sqlite: &Connection, table: &Table) -> rusqlite::Result<Vec<String>> {
     opcodes_with_operands(sqlite, table)
@@ -309,6 +323,24 @@ mod tests {
         assert_eq!(texts("CREATE TABLE t(a)"), []);
         // The rowid cannot be in a computed column, and the clock must not be in a query.
         assert_eq!(texts("CREATE TABLE t(a, CHECK (date(a) > rowid))"), []);
+    }
+
+    /// An index on `"rowid"`, which is a text there, was filled with rowids. So was one of a column that reads the clock, the other way
+    /// round.
+    #[test]
+    fn names_of_the_rowid_in_double_quotes_are_left_to_sqlite() {
+        for (sql, is_known) in [
+            ("CREATE TABLE t(a); CREATE INDEX i ON t(\"rowid\")", false),
+            ("CREATE TABLE t(a); CREATE INDEX i ON t(a || \"OID\")", false),
+            ("CREATE TABLE t(a); CREATE INDEX i ON t(a) WHERE date(a) > '2' AND \"_rowid_\" = 2", false),
+            ("CREATE TABLE t(a, oid); CREATE INDEX i ON t(a || \"OID\")", true),
+            ("CREATE TABLE t(a); CREATE INDEX i ON t(a || 'rowid')", true),
+            ("CREATE TABLE t(a); CREATE INDEX i ON t(a) WHERE rowid > 3", true),
+        ] {
+            assert_eq!(table(sql).indexes[0].evaluated.is_some(), is_known, "{sql}");
+        }
+        let checks = |sql: &str| table(sql).evaluation.map(|evaluation| evaluation.checks.len());
+        assert_eq!(checks("CREATE TABLE t(a, CHECK (date(a) IS NULL OR \"rowid\" > 5))"), Some(0));
     }
 
     #[test]
