@@ -295,7 +295,7 @@ impl Append {
         self.options.progress.enter("COMMIT");
         self.options.progress.go_on()?;
         let began = Instant::now();
-        self.session.commit(&names).map_err(|error| error.in_file(&self.path))?;
+        self.session.commit().map_err(|error| error.in_file(&self.path))?;
         let commit = began.elapsed();
         let locked = self.locked.map_or(Duration::ZERO, |locked| locked.elapsed());
         summary.stages.build = built;

@@ -20,7 +20,6 @@ pub struct Rejects {
     most: u64,
     nulls: AtomicU64,
     cut_texts: AtomicU64,
-    ignored: AtomicU64,
     skipped: AtomicU64,
     cut_records: AtomicU64,
     stray_quotes: AtomicU64,
@@ -81,10 +80,9 @@ impl Rejects {
             current: 0,
             complete: BTreeSet::new(),
         };
-        let [nulls, cut_texts, ignored, skipped, cut_records, stray_quotes] =
-            std::array::from_fn(|_| AtomicU64::new(0));
+        let [nulls, cut_texts, skipped, cut_records, stray_quotes] = std::array::from_fn(|_| AtomicU64::new(0));
         let (repeated_headers, state) = (Mutex::new(Vec::new()), Mutex::new(state));
-        Self { most, nulls, cut_texts, ignored, skipped, cut_records, stray_quotes, repeated_headers, state }
+        Self { most, nulls, cut_texts, skipped, cut_records, stray_quotes, repeated_headers, state }
     }
 
     /// Returns the number of records left out so far.
@@ -118,17 +116,6 @@ impl Rejects {
     /// Counts texts that are cut.
     pub(crate) fn count_cut_texts(&self, texts: u64) {
         self.cut_texts.fetch_add(texts, Ordering::Relaxed);
-    }
-
-    /// Returns how many records the policy for conflicts left out so far because of NULL. The engine counts those with a
-    /// repeated key.
-    pub fn ignored(&self) -> u64 {
-        self.ignored.load(Ordering::Relaxed)
-    }
-
-    /// Counts records that the policy for conflicts leaves out.
-    pub(crate) fn count_ignored(&self, records: u64) {
-        self.ignored.fetch_add(records, Ordering::Relaxed);
     }
 
     /// Returns whether rejects are written to a file.

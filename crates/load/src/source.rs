@@ -30,6 +30,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Policy for records that cannot be read or that their table does not accept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -118,6 +119,8 @@ pub struct LoadSource {
     changes: Changes,
     /// Rows that SQLite is known to refuse, by record number through all files, and why.
     refused: Mutex<BTreeMap<u64, Error>>,
+    /// Number of records that the policy for conflicts left out because of NULL.
+    ignored: AtomicU64,
     /// Readers may leave out records between pieces.
     is_filtered: bool,
     /// Each rowid is above that of the row before, through all files.
@@ -166,10 +169,16 @@ impl LoadSource {
             limit: u64::MAX,
             changes: Changes::default(),
             refused: Mutex::default(),
+            ignored: AtomicU64::new(0),
             is_filtered: false,
             ascends: false,
             files: Mutex::new(files),
         }
+    }
+
+    /// Returns how many records the policy for conflicts left out so far because of NULL. The engine counts those with a repeated key.
+    pub fn ignored(&self) -> u64 {
+        self.ignored.load(Ordering::Relaxed)
     }
 
     /// Says which columns of the table the files lack.

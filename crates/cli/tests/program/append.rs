@@ -507,3 +507,39 @@ fn the_file_does_not_grow_with_every_upsert() {
         assert!(sizes[10] < sizes[0] * 5, "{mode}: {sizes:?}");
     }
 }
+
+/// The error named the first row of the table without a parent, although it had none before either.
+#[test]
+fn the_row_that_breaks_a_foreign_key_is_named() {
+    let room = Room::new();
+    let tables = "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE t (id INTEGER PRIMARY KEY, p REFERENCES p);
+        INSERT INTO p VALUES (5); INSERT INTO t VALUES (1, 77), (2, 5)";
+    room.sqlite("app.db").execute_batch(&format!("PRAGMA foreign_keys = OFF; {tables}")).unwrap();
+    room.write("t.csv", "id,p\n3,5\n4,99\n");
+    let failed = room.run("load app.db t.csv --append --enforce-foreign-keys");
+    let told = "table t: FOREIGN KEY constraint failed: the row with rowid 4 has no parent in p";
+    assert!(failed.code == Some(1) && failed.err.contains(told), "{failed:?}");
+    room.write("p.csv", "id\n6\n");
+    let failed = room.run("load app.db p.csv --append --truncate --enforce-foreign-keys");
+    let told = "table t: FOREIGN KEY constraint failed: the row with rowid 2 has no parent in p";
+    assert!(failed.code == Some(1) && failed.err.contains(told), "{failed:?}");
+    assert_eq!(room.query("app.db", "SELECT count(*), (SELECT id FROM p) FROM t"), "2|5");
+}
+
+/// Rows with NULL in a NOT NULL column went without a word: only those that SQLite ignored were counted.
+#[test]
+fn rows_that_are_ignored_for_null_are_counted() {
+    for table in ["id INTEGER PRIMARY KEY, a NOT NULL", "id INTEGER PRIMARY KEY, a NOT NULL, UNIQUE (id, a)"] {
+        let room = Room::new();
+        room.sqlite("app.db").execute_batch(&format!("CREATE TABLE t ({table}); INSERT INTO t VALUES (1, 1)")).unwrap();
+        room.write("t.ndjson", "{\"id\": 1, \"a\": 5}\n{\"id\": 2, \"a\": null}\n{\"id\": 3}\n{\"id\": 4, \"a\": 7}\n");
+        let summary = json(&room.done("load app.db t.ndjson --append --on-conflict ignore --json --progress none"));
+        assert_eq!(
+            (&summary["ignored"], &summary["append"]["tables"][0]["ignored"]),
+            (&3.into(), &3.into()),
+            "{summary}"
+        );
+        let text = room.done("load app.db t.ndjson --append --on-conflict ignore");
+        assert!(text.contains("t 0 added, 4 ignored"), "{text}");
+    }
+}

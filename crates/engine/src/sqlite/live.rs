@@ -8,7 +8,8 @@ use litepress_rows::sqlite::plain_name;
 use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{OptionName, Schema, Source, Table, message, quoted_name};
 use rusqlite::hooks::Action;
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionState};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, TransactionState};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +19,26 @@ pub(crate) struct LiveSession {
     session: SqliteSession,
     /// The table that is being filled, and the number of its rows that were inserted and not updated.
     inserted: Arc<Mutex<(String, u64)>>,
+}
+
+/// Number of rows without a parent that are compared with those before.
+const MOST_ORPHANS: usize = 1_000_000;
+
+/// A row whose foreign key has no parent.
+#[derive(PartialEq, Eq, Hash)]
+struct Orphan {
+    table: String,
+    /// `None` in a WITHOUT ROWID table.
+    rowid: Option<i64>,
+    parent: String,
+}
+
+impl Orphan {
+    fn error(self) -> Error {
+        let row = self.rowid.map_or("a row".to_owned(), |rowid| format!("the row with rowid {rowid}"));
+        let message = format!("FOREIGN KEY constraint failed: {row} has no parent in {}", self.parent);
+        Error::new(ErrorKind::Constraint, message).in_table(self.table)
+    }
 }
 
 fn connect(path: &Path, timeout: Duration) -> rusqlite::Result<Connection> {
@@ -129,40 +150,40 @@ impl LiveSession {
         if found != "ok" {
             return Err(Error::new(ErrorKind::Corrupt, format!("SQLite says: {found}")).in_table(table));
         }
-        if is_full && let Some(error) = self.broken_foreign_key(table)? {
-            return Err(error);
+        match is_full {
+            true => self.orphans(Some(table), 1)?.into_iter().next().map_or(Ok(()), |orphan| Err(orphan.error())),
+            false => Ok(()),
         }
-        Ok(())
     }
 
-    /// Returns the error of the first row of the table whose foreign key has no parent.
-    fn broken_foreign_key(&self, table: &str) -> Result<Option<Error>> {
+    /// Returns the first rows of a table, or of all tables, whose foreign key has no parent.
+    fn orphans(&self, table: Option<&str>, most: usize) -> Result<Vec<Orphan>> {
+        let of_table = table.map_or(String::new(), |table| format!("({})", quoted_name(table)));
         let find = || {
-            let sql = format!("PRAGMA main.foreign_key_check({})", quoted_name(table));
-            let mut check = self.session.connection.prepare(&sql)?;
-            let mut rows = check.query([])?;
-            let Some(row) = rows.next()? else { return Ok(None) };
-            Ok(Some((row.get::<_, Option<i64>>(1)?, row.get::<_, String>(2)?)))
+            let mut check = self.session.connection.prepare(&format!("PRAGMA main.foreign_key_check{of_table}"))?;
+            let orphan = |row: &Row<'_>| Ok(Orphan { table: row.get(0)?, rowid: row.get(1)?, parent: row.get(2)? });
+            check.query_map([], orphan)?.take(most).collect::<rusqlite::Result<_>>()
         };
-        let found = find().map_err(|error| self.failed(&error, ErrorKind::Schema))?;
-        Ok(found.map(|(rowid, parent)| {
-            let row = rowid.map_or("a row".to_owned(), |rowid| format!("the row with rowid {rowid}"));
-            let message = format!("FOREIGN KEY constraint failed: {row} has no parent in {parent}");
-            Error::new(ErrorKind::Constraint, message).in_table(table)
-        }))
+        find().map_err(|error| self.failed(&error, ErrorKind::Schema))
     }
 
-    /// Commits. `tables` are those with new rows.
-    pub fn commit(&self, tables: &[String]) -> Result<()> {
+    /// Commits. A failure may roll back the transaction.
+    pub fn commit(&self) -> Result<()> {
         let Err(error) = self.session.connection.execute_batch("COMMIT") else { return Ok(()) };
-        if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) {
-            for table in tables {
-                if let Some(error) = self.broken_foreign_key(table)? {
-                    return Err(error);
-                }
-            }
+        if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
+            && let Ok(Some(orphan)) = self.new_orphan()
+        {
+            return Err(orphan.error());
         }
         Err(self.failed(&error, ErrorKind::Io))
+    }
+
+    /// Returns the first row that had a parent before the transaction, or was not there, and rolls back the transaction.
+    fn new_orphan(&self) -> Result<Option<Orphan>> {
+        let now = self.orphans(None, MOST_ORPHANS)?;
+        self.run("ROLLBACK")?;
+        let before: HashSet<Orphan> = self.orphans(None, MOST_ORPHANS)?.into_iter().collect();
+        Ok(now.into_iter().find(|orphan| !before.contains(orphan)))
     }
 
     /// Returns the number of pages, and their size.

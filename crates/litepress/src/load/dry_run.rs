@@ -84,7 +84,7 @@ impl LoadJob<'_> {
         }
         let mut first = rejects.take_shown();
         found.count += rejects.count();
-        found.ignored += rejects.ignored();
+        found.ignored += source.ignored();
         if conflict == Conflict::Ignore {
             found.ignored += refused_count;
         } else {

@@ -283,8 +283,13 @@ impl<'o> LoadJob<'o> {
         self.options.schema.is_some() || self.existing.is_some()
     }
 
-    pub(super) fn report(&self, build: BuildReport, sources: &[TableSource], rejects: &Rejects) -> LoadReport {
+    pub(super) fn report(&self, mut build: BuildReport, sources: &[TableSource], rejects: &Rejects) -> LoadReport {
         let of_tables: u64 = build.summary.tables.iter().map(|table| table.left_out).sum();
+        let in_front: u64 = sources.iter().map(|(_, source)| source.ignored()).sum();
+        for table in build.appended.iter_mut().flat_map(|appended| &mut appended.tables) {
+            let of_table = sources.iter().filter(|(_, source)| source.table().name == table.plan.table);
+            table.ignored += of_table.map(|(_, source)| source.ignored()).sum::<u64>();
+        }
         let mut notes = self.notes();
         notes.extend(sources.iter().flat_map(|(_, source)| notes::changes(source, self.has_schema())));
         let inferred = |table: &PlannedTable| {
@@ -309,7 +314,7 @@ impl<'o> LoadJob<'o> {
             ended_by,
             nulls: rejects.nulls(),
             cut_texts: rejects.cut_texts(),
-            ignored: of_tables + rejects.ignored(),
+            ignored: of_tables + in_front,
             dropped: self.plan.dropped.clone(),
             split: None,
             notes,
