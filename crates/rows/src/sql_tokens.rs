@@ -171,7 +171,7 @@ pub fn words(expression: &str) -> Vec<&str> {
 
 /// Returns the tokens of a statement: words and names in small letters and without their quotes, texts as they are.
 #[must_use]
-pub(crate) fn lowercase_words(sql: &str) -> Vec<String> {
+pub fn lowercase_words(sql: &str) -> Vec<String> {
     let word = |token: Token| {
         let text = &sql[token.span];
         if text.starts_with('\'') { text.to_owned() } else { unquote(text).to_ascii_lowercase() }

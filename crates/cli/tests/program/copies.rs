@@ -236,12 +236,12 @@ fn losses_of_replaced_tables_are_named() {
         "AUTOINCREMENT of t",
         "UNIQUE (u) of t",
         "FOREIGN KEY (p) to q of t",
-        "CHECK of t",
         "NOT NULL (name) of t",
         "DEFAULT (n) of t",
         "GENERATED (m) of t",
         "column p of t",
         "column u of t",
+        "CHECK (n > 0) of t",
     ];
     assert_eq!(lost("", "t.csv"), json!(constraints));
     assert_eq!(
@@ -255,6 +255,20 @@ fn losses_of_replaced_tables_are_named() {
         p REFERENCES q, u UNIQUE); CREATE UNIQUE INDEX t_name ON t (name);",
     );
     assert_eq!(lost("--schema t.sql", "t.csv"), json!(["trigger t_new of t", "GENERATED (m) of t"]));
+    // What is named alike may be something else.
+    let sql = "CREATE TABLE c (a TEXT COLLATE NOCASE DEFAULT 5 CHECK (a <> ''), q REFERENCES q ON DELETE SET NULL,
+            CHECK (length(a) < 9), UNIQUE (a, q) ON CONFLICT IGNORE); CREATE INDEX c_a ON c (a); CREATE INDEX c_q ON c (q)";
+    room.sqlite("app.db").execute_batch(sql).unwrap();
+    room.write(
+        "c.sql",
+        "CREATE TABLE c (a TEXT DEFAULT 6 CHECK (A<>''), q REFERENCES q, UNIQUE (a, q));
+        CREATE INDEX c_a ON c(A); CREATE INDEX c_q ON c (a)",
+    );
+    room.write("c.csv", "a,q\n1,\n");
+    let lost_of_c = lost("--schema c.sql", "c.csv");
+    let clauses =
+        ["CHECK (length(a) < 9) of c", "COLLATE nocase of c", "ON DELETE set null of c", "ON CONFLICT ignore of c"];
+    assert_eq!(lost_of_c, json!([&["index c_q of c", "DEFAULT (a) of c"][..], &clauses].concat()));
     let summary = room.done("load app.db t.csv --replace-tables");
     assert!(summary.contains("dropped: index t_name of t, trigger t_new of t, PRIMARY KEY (id) of t"), "{summary}");
 }

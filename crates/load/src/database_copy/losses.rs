@@ -3,22 +3,26 @@
 use super::ORIGIN;
 use crate::sqlite;
 use litepress_rows::Schema;
-use litepress_rows::schema::{Generated, IndexOrigin, Table};
+use litepress_rows::schema::{Generated, IndexOrigin, Table, checks};
+use litepress_rows::sql_tokens::lowercase_words;
 
 /// Returns what a replaced table had that the new schema lacks: `index i of t`, `NOT NULL of t.a`.
 pub(super) fn losses(old: &sqlite::Table, new: &Schema) -> Vec<String> {
     let mut losses = Vec::new();
     for object in &old.objects {
         let kind = if object.is_trigger { "trigger" } else { "index" };
-        let is_object = |known: &&str| known.eq_ignore_ascii_case(&object.name);
-        let mut names = new.objects.iter().filter(|known| known.kind == kind).map(|known| known.name.as_str());
-        if names.find(is_object).is_none() {
+        let known = new.sql_of(kind, &object.name).map(lowercase_words);
+        if known != Some(lowercase_words(&object.sql)) {
             losses.push(format!("{kind} {} of {}", object.name, old.name));
         }
     }
     let Some(table) = new.table(&old.name) else { return losses };
     match Schema::from_sql(&old.sql, ORIGIN) {
-        Ok(schema) => schema.tables.iter().for_each(|old| losses.append(&mut lost_constraints(old, table))),
+        Ok(schema) => {
+            schema.tables.iter().for_each(|old| losses.append(&mut lost_constraints(old, table)));
+            let kept = new.sql_of("table", &old.name).unwrap_or_default();
+            losses.extend(lost_clauses(&old.sql, kept).map(|clause| format!("{clause} of {}", old.name)));
+        }
         // A CHECK may call a function that only an application has.
         Err(_) => losses.push(format!("definition of {}", old.name)),
     }
@@ -48,7 +52,6 @@ fn lost_constraints(old: &Table, new: &Table) -> Vec<String> {
             foreign_keys(new).any(|(others, other)| is_same(&columns, &others) && parent.eq_ignore_ascii_case(other));
         lose(!is_kept, &format!("FOREIGN KEY ({}) to {parent}", columns.join(", ")));
     }
-    lose(old.has_check && !new.has_check, "CHECK");
     for column in &old.columns {
         let name = &column.name;
         let Some(position) = new.column(name) else {
@@ -58,11 +61,45 @@ fn lost_constraints(old: &Table, new: &Table) -> Vec<String> {
         let replacement = &new.columns[position];
         let is_computed = |generated| generated != Generated::No;
         lose(column.not_null && !replacement.not_null, &format!("NOT NULL ({name})"));
-        lose(column.default.is_some() && replacement.default.is_none(), &format!("DEFAULT ({name})"));
+        lose(column.default.is_some() && column.default != replacement.default, &format!("DEFAULT ({name})"));
         let is_lost = is_computed(column.generated) && !is_computed(replacement.generated);
         lose(is_lost, &format!("GENERATED ({name})"));
     }
     losses
+}
+
+/// Returns the CHECK constraints, collations and actions of a CREATE TABLE statement that another one lacks.
+fn lost_clauses(old: &str, new: &str) -> impl Iterator<Item = String> {
+    let mut kept: Vec<Vec<String>> = clauses(new).into_iter().map(|clause| lowercase_words(&clause)).collect();
+    clauses(old).into_iter().filter(move |clause| {
+        let words = lowercase_words(clause);
+        let known = kept.iter().position(|other| *other == words);
+        known.map(|at| kept.swap_remove(at)).is_none()
+    })
+}
+
+/// Returns the clauses of a CREATE TABLE statement: `CHECK (a > 0)`, `COLLATE nocase`, `ON DELETE set null`, `ON CONFLICT ignore`.
+fn clauses(create_sql: &str) -> Vec<String> {
+    let mut clauses: Vec<String> =
+        checks(create_sql).into_iter().map(|check| format!("CHECK ({})", check.expression)).collect();
+    let words = lowercase_words(create_sql);
+    let mut words = words.iter().map(String::as_str).peekable();
+    while let Some(word) = words.next() {
+        let next = words.peek().copied();
+        match (word, next) {
+            ("collate", Some(name)) => clauses.push(format!("COLLATE {name}")),
+            ("on", Some(event @ ("delete" | "update" | "conflict"))) => {
+                words.next();
+                let Some(action) = words.next() else { break };
+                let rest =
+                    words.next_if(|_| matches!(action, "set" | "no")).map_or(String::new(), |word| format!(" {word}"));
+                clauses.push(format!("ON {} {action}{rest}", event.to_ascii_uppercase()));
+            }
+            ("initially", Some("deferred")) => clauses.push("DEFERRABLE INITIALLY DEFERRED".to_owned()),
+            _ => {}
+        }
+    }
+    clauses
 }
 
 /// Returns the names of the primary key's columns in its order.
