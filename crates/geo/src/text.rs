@@ -100,8 +100,8 @@ impl GeomProcessor for SeenDimensions {
 
     fn coordinate(
         &mut self,
-        _x: f64,
-        _y: f64,
+        x: f64,
+        y: f64,
         z: Option<f64>,
         m: Option<f64>,
         _t: Option<f64>,
@@ -110,7 +110,11 @@ impl GeomProcessor for SeenDimensions {
     ) -> geozero::error::Result<()> {
         self.z |= z.is_some();
         self.m |= m.is_some();
-        Ok(())
+        // The text has a number that no double holds.
+        match [Some(x), Some(y), z, m].into_iter().flatten().any(f64::is_infinite) {
+            true => Err(geozero::error::GeozeroError::Geometry("a coordinate is too large".to_owned())),
+            false => Ok(()),
+        }
     }
 
     fn empty_point(&mut self, _idx: usize) -> geozero::error::Result<()> {
@@ -178,6 +182,9 @@ mod tests {
         for (text, why) in [
             ("", "no WKT"),
             ("POINT (1)", "no WKT"),
+            ("POINT (1e400 2)", "a coordinate is too large"),
+            ("LINESTRING Z (1 2 3, 1 2 -1e400)", "a coordinate is too large"),
+            (r#"{"type": "Point", "coordinates": [1, 1e400]}"#, "no GeoJSON"),
             ("somewhere", "no WKT"),
             ("SRID=x;POINT (1 2)", "'x' is not a number"),
             ("SRID=4326", "no semicolon"),
