@@ -576,6 +576,30 @@ def test_read_only(db: Path) -> None:
             cursor.adbc_ingest("t", TABLE, mode="append")
 
 
+def queried_elsewhere(db: Path, sql: str) -> str:
+    """Returns the first value of a query, as another process sees it."""
+    script = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])"
+    return subprocess.run([sys.executable, "-c", script, db, sql], check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.mark.parametrize("end", ["commit", "rollback", "close"])
+def test_the_end_of_a_transaction_leaves_the_wal_of_another_sqlite(db: Path, end: str) -> None:
+    """Every commit closed the connection, which deleted the WAL: later commits of Python's sqlite3 went to a file without a name."""
+    with closing(sqlite3.connect(db)) as first:
+        first.executescript("PRAGMA journal_mode = WAL; CREATE TABLE t (a)")
+    connection = connected(db)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM t")
+        assert cursor.fetchone() == (0,)
+    with closing(sqlite3.connect(db, isolation_level=None)) as other:
+        other.execute("INSERT INTO t VALUES (1)")
+        getattr(connection, end)()
+        other.execute("INSERT INTO t VALUES (2)")
+        assert queried_elsewhere(db, "SELECT group_concat(a) FROM t") == "1,2"
+        if end != "close":
+            connection.close()
+
+
 def test_two_connections_take_turns(db: Path) -> None:
     """A handle that is closed would end the locks of the other connection: the rows go by SQLite then, and wait for its end."""
     ingested(db, TABLE)

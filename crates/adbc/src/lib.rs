@@ -7,6 +7,7 @@
 //!
 //! session.rs     the transaction: drafts, rows that wait, SQLite     activity.rs  other connections of this process
 //! press.rs       rows through litepress                              ingest.rs    printed rows into a database that SQLite changes
+//! connection_state.rs  state that outlives a connection to a draft
 //!
 //! sqlite.rs      a connection that statements share                  cursor.rs    a statement that is read bit by bit
 //! query.rs       results as streams                                  columns.rs   values of SQLite as Arrow columns
@@ -20,6 +21,7 @@ mod activity;
 mod cancel;
 mod columns;
 mod connection;
+mod connection_state;
 mod cursor;
 mod driver;
 mod error;

@@ -13,6 +13,7 @@
 
 use crate::activity::Activity;
 use crate::cancel::Cancel;
+use crate::connection_state::{ConnectionState, is_bare};
 use crate::error::{Result, failed, of_press, of_sqlite};
 use crate::ingest::{self, IngestTarget, Mode, StagedRows, Step, atomically};
 use crate::location::{Access, Location};
@@ -75,6 +76,8 @@ pub struct Session {
     /// The transaction of the draft was committed by SQL.
     committed: Arc<AtomicBool>,
     draft: Option<Draft>,
+    /// State of a connection to a draft that is gone, for the next connection.
+    kept: Option<ConnectionState>,
     waiting: Option<Waiting>,
     /// Printed tables that SQLite has attached, until the transaction ends.
     attached: Vec<String>,
@@ -104,6 +107,7 @@ impl Session {
             began: false,
             committed: Arc::default(),
             draft: None,
+            kept: None,
             waiting: None,
             attached: Vec::new(),
             attachments: 0,
@@ -173,12 +177,17 @@ impl Session {
         };
         self.cancel.watch(sqlite.interrupt_handle());
         self.activity.watch(&sqlite);
+        if let Some(kept) = self.kept.take() {
+            kept.restore(&mut sqlite.lock()).map_err(|error| of_sqlite(&error))?;
+        }
         self.sqlite = Some(sqlite.clone());
         Ok(sqlite)
     }
 
     fn open_draft(&self, path: &Path) -> Result<Arc<Sqlite>> {
-        let sqlite = Sqlite::open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE, self.busy_timeout)?;
+        // ATTACH makes files under the same flags.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let sqlite = Sqlite::open_file(path, flags, self.busy_timeout)?;
         // No other program knows the file, and the commit syncs it.
         sqlite.run("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")?;
         self.committed.store(false, Ordering::SeqCst);
@@ -233,7 +242,8 @@ impl Session {
         self.activity.note(false);
         self.waiting = None;
         if self.draft.is_some() {
-            self.sqlite = None;
+            // The transaction has failed already, or is taken back: a state that cannot be read is no further error.
+            self.kept = self.close_draft().ok().flatten().or(self.kept.take());
             self.draft = None;
         }
         for name in std::mem::take(&mut self.attached) {
@@ -246,11 +256,17 @@ impl Session {
 
     /// Gives the draft its name.
     fn publish(&mut self) -> Result<()> {
-        self.sqlite = None;
-        match self.draft.take() {
-            Some(draft) => draft.publish().map_err(|error| of_press(&error)),
-            None => Ok(()),
-        }
+        let Some(draft) = self.draft.take() else { return Ok(()) };
+        let state = self.close_draft();
+        draft.publish().map_err(|error| of_press(&error))?;
+        self.kept = state?.or(self.kept.take());
+        Ok(())
+    }
+
+    /// Closes the connection to a draft: SQLite writes to no file whose name has changed. Returns the state for the next connection.
+    fn close_draft(&mut self) -> Result<Option<ConnectionState>> {
+        let Some(sqlite) = self.sqlite.take() else { return Ok(None) };
+        ConnectionState::of(&sqlite.lock(), &self.attached).map(Some).map_err(|error| of_sqlite(&error))
     }
 
     /// Commits the transaction.
@@ -397,7 +413,11 @@ impl Session {
         let look = || -> rusqlite::Result<Option<String>> {
             let number =
                 |pragma: &str| connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0));
-            if number("user_version")? != 0 || number("application_id")? != 0 || number("auto_vacuum")? != 0 {
+            if !is_bare(&connection)?
+                || number("user_version")? != 0
+                || number("application_id")? != 0
+                || number("auto_vacuum")? != 0
+            {
                 return Ok(None);
             }
             let mut select = connection.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY rowid")?;
@@ -422,7 +442,7 @@ impl Session {
         let printed = press::print(path, rows, Some(definitions), options);
         let (count, draft) = printed.map_err(|error| of_press(&error))?;
         // The definitions of the old draft are in the new one.
-        self.sqlite = None;
+        self.kept = self.close_draft()?;
         self.began = false;
         self.draft = Some(draft);
         self.way = Some(IngestRoute::Print);

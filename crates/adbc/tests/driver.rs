@@ -156,3 +156,53 @@ fn a_database_that_another_sqlite_uses_is_refused() {
     drop(other);
     assert_eq!(count(&mut connection(&path, &[]), "SELECT count(*) FROM person"), 100);
 }
+
+fn run(connection: &mut LitepressConnection, sql: &str) -> Result<Option<i64>> {
+    let mut statement = connection.new_statement()?;
+    statement.set_sql_query(sql)?;
+    statement.execute_update()
+}
+
+/// Every commit closed the driver's connection to SQLite: temporary tables, settings and attached databases were gone, in silence.
+#[test]
+fn a_commit_and_a_rollback_keep_the_connection() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, attached) = (folder.path().join("people.db"), folder.path().join("attached.db"));
+    let mut one = connection(&path, &[]);
+    let look = |one: &mut LitepressConnection| {
+        assert_eq!(count(one, "SELECT sum(a) FROM temp.kept"), 7);
+        assert_eq!(count(one, "SELECT a FROM memory.m"), 8);
+        assert_eq!(count(one, "SELECT a FROM beside.b"), 9);
+        assert_eq!(count(one, "PRAGMA cache_size"), 77);
+    };
+    // The first commit gives the draft its name: SQLite needs a new connection.
+    for sql in [
+        "CREATE TEMP TABLE kept (a)",
+        "CREATE TEMP TRIGGER more AFTER INSERT ON main.t BEGIN INSERT INTO kept VALUES (new.a); END",
+        "ATTACH ':memory:' AS memory",
+        "CREATE TABLE memory.m AS SELECT 8 AS a",
+        &format!("ATTACH '{}' AS beside", attached.display()),
+        "CREATE TABLE beside.b AS SELECT 9 AS a",
+        "PRAGMA cache_size = 77",
+    ] {
+        if sql.contains("TRIGGER") {
+            run(&mut one, "CREATE TABLE t (a)").expect(sql);
+        }
+        run(&mut one, sql).expect(sql);
+    }
+    run(&mut one, "CREATE TABLE person (id, name)").expect("a table");
+    ingest(&mut one, "append", people(0..10)).expect("rows");
+    assert_eq!(way(&one), "insert");
+    run(&mut one, "INSERT INTO t VALUES (3)").expect("a row");
+    one.commit().expect("a commit");
+    assert_eq!(count(&mut one, "SELECT count(*) FROM person"), 10);
+    run(&mut one, "INSERT INTO t VALUES (4)").expect("a row");
+    look(&mut one);
+    one.commit().expect("a commit");
+    look(&mut one);
+    ingest(&mut one, "replace", people(0..20)).expect("rows");
+    one.rollback().expect("a rollback");
+    look(&mut one);
+    run(&mut one, "COMMIT").expect("a commit");
+    look(&mut one);
+}
