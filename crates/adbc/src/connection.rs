@@ -22,6 +22,9 @@ use std::sync::{Arc, Mutex};
 /// Number of rows that decide about the types of a table.
 const SCHEMA_ROWS: usize = 64;
 
+/// The option that makes SQLite enforce foreign keys.
+const ENFORCE_FOREIGN_KEYS: &str = "litepress.enforce_foreign_keys";
+
 /// A connection to a database.
 pub struct LitepressConnection {
     session: Arc<Mutex<Session>>,
@@ -33,7 +36,7 @@ impl LitepressConnection {
     /// Connects to a database.
     pub fn new(location: Location, settings: Settings) -> Result<Self> {
         let cancel = Arc::new(Cancel::default());
-        let session = Session::new(location, settings.press.append.busy_timeout, cancel.clone())?;
+        let session = Session::new(location, &settings.press.append, cancel.clone())?;
         Ok(Self { session: Arc::new(Mutex::new(session)), settings, cancel })
     }
 
@@ -50,7 +53,10 @@ impl LitepressConnection {
                 Err(not_implemented(&format!("{key}=\"{value}\"")))
             }
             constants::ADBC_CONNECTION_OPTION_ISOLATION_LEVEL => Err(not_implemented(key)),
-            _ if self.settings.set(key, value)? => Ok(()),
+            _ if self.settings.set(key, value)? => {
+                let enforces = self.settings.press.append.enforce_foreign_keys;
+                if key == ENFORCE_FOREIGN_KEYS { lock(&self.session).enforce_foreign_keys(enforces) } else { Ok(()) }
+            }
             _ => Err(unknown(key)),
         }
     }

@@ -170,9 +170,18 @@ pub fn define(sqlite: &Sqlite, target: &IngestTarget, step: Step, printed: &Stag
         found.map_err(|error| of_sqlite(&error))?
     };
     if step == Step::Replace {
-        sqlite.run(&format!("DROP TABLE {}", target.qualified()))?;
+        drop_table(sqlite, target)?;
     }
     definitions.iter().try_for_each(|definition| sqlite.run(&in_catalog(definition, &target.catalog)))
+}
+
+/// Drops a table that gets a successor. Rows of other tables stay: the enforcement of foreign keys would delete them by their actions.
+fn drop_table(sqlite: &Sqlite, target: &IngestTarget) -> Result<()> {
+    let is_enforced = sqlite.enforces_foreign_keys()?;
+    sqlite.enforce_foreign_keys(false)?;
+    let dropped = sqlite.run(&format!("DROP TABLE {}", target.qualified()));
+    sqlite.enforce_foreign_keys(is_enforced)?;
+    dropped
 }
 
 /// Copies the trees of a printed table. `scratch` is the name of the attached database that has it.

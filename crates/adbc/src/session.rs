@@ -20,6 +20,7 @@ use crate::location::{Access, Location};
 use crate::press::{self, Rows};
 use crate::sqlite::Sqlite;
 use adbc_core::error::Status;
+use litepress::AppendOptions;
 use litepress::engine::Draft;
 use litepress::named_options::NamedOptions;
 use litepress::own_locks::OwnUse;
@@ -68,6 +69,10 @@ impl IngestRoute {
 pub struct Session {
     location: Location,
     busy_timeout: Duration,
+    /// The option of the connection.
+    enforces_foreign_keys: bool,
+    /// Foreign keys are enforced until the transaction ends, because a statement has the option.
+    enforces_until_end: bool,
     autocommit: bool,
     /// The connection to the file or the draft. Declared before the draft: it is closed first.
     sqlite: Option<Arc<Sqlite>>,
@@ -94,14 +99,16 @@ const MOST_ATTACHED: usize = 8;
 
 impl Session {
     /// Begins without a transaction. The file is not opened before it is needed.
-    pub fn new(location: Location, busy_timeout: Duration, cancel: Arc<Cancel>) -> Result<Self> {
+    pub fn new(location: Location, options: &AppendOptions, cancel: Arc<Cancel>) -> Result<Self> {
         let activity = Activity::new(match &location {
             Location::File { path, .. } => Some(path),
             Location::Memory(_) => None,
         });
         let mut session = Self {
             location,
-            busy_timeout,
+            busy_timeout: options.busy_timeout,
+            enforces_foreign_keys: options.enforce_foreign_keys,
+            enforces_until_end: false,
             autocommit: true,
             sqlite: None,
             began: false,
@@ -143,6 +150,30 @@ impl Session {
         Ok(())
     }
 
+    /// Turns the enforcement of foreign keys on or off.
+    pub fn enforce_foreign_keys(&mut self, enforce: bool) -> Result<()> {
+        (self.enforces_foreign_keys, self.enforces_until_end) = (enforce, false);
+        self.sqlite.as_ref().map_or(Ok(()), |sqlite| sqlite.enforce_foreign_keys(enforce))
+    }
+
+    /// Enforces foreign keys until the transaction ends, if the options of an ingest want it.
+    fn enforce_until_end(&mut self, sqlite: &Sqlite, options: &NamedOptions) -> Result<()> {
+        if options.append.enforce_foreign_keys && !sqlite.enforces_foreign_keys()? {
+            sqlite.enforce_foreign_keys(true)?;
+            self.enforces_until_end = true;
+        }
+        Ok(())
+    }
+
+    fn end_enforcement(&mut self) {
+        if std::mem::take(&mut self.enforces_until_end)
+            && let Some(sqlite) = &self.sqlite
+        {
+            // It fails on closed connections alone.
+            let _ = sqlite.enforce_foreign_keys(false);
+        }
+    }
+
     /// Returns the file that does not exist yet.
     fn absent_file(&self) -> Option<&Path> {
         match &self.location {
@@ -177,6 +208,7 @@ impl Session {
         };
         self.cancel.watch(sqlite.interrupt_handle());
         self.activity.watch(&sqlite);
+        sqlite.enforce_foreign_keys(self.enforces_foreign_keys)?;
         if let Some(kept) = self.kept.take() {
             kept.restore(&mut sqlite.lock()).map_err(|error| of_sqlite(&error))?;
         }
@@ -241,6 +273,7 @@ impl Session {
         self.began = false;
         self.activity.note(false);
         self.waiting = None;
+        self.end_enforcement();
         if self.draft.is_some() {
             // The transaction has failed already, or is taken back: a state that cannot be read is no further error.
             self.kept = self.close_draft().ok().flatten().or(self.kept.take());
@@ -344,6 +377,7 @@ impl Session {
     fn insert_waiting(&mut self) -> Result<()> {
         let Some(Waiting { printed, target, options }) = self.waiting.take() else { return Ok(()) };
         let sqlite = self.for_statement()?;
+        self.enforce_until_end(&sqlite, &options)?;
         atomically(&sqlite, || ingest::insert_rows(&sqlite, &target, &printed, &options))?;
         self.way = Some(IngestRoute::Insert);
         Ok(())
@@ -366,6 +400,8 @@ impl Session {
         let sqlite = self.sqlite()?;
         let step = target.step(target.exists(&sqlite.lock())?)?;
         let is_first = !self.has_changes(&sqlite)?;
+        // The user may have set the PRAGMA.
+        options.append.enforce_foreign_keys |= sqlite.enforces_foreign_keys()?;
         if step == Step::Append && target.catalog == "main" {
             if let Some(definitions) = self.definitions_of_draft(&sqlite)? {
                 return self.print_again(rows, definitions, &options);
@@ -374,7 +410,11 @@ impl Session {
                 return self.append(&path, &sqlite, target, rows, options);
             }
         }
-        self.copy(step, target, rows, &options)
+        let copied = self.copy(step, target, rows, &options);
+        if self.autocommit {
+            self.end_enforcement();
+        }
+        copied
     }
 
     /// Fails if the database takes no rows, or would lose them.
@@ -414,6 +454,7 @@ impl Session {
             let number =
                 |pragma: &str| connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0));
             if !is_bare(&connection)?
+                || number("foreign_keys")? != 0
                 || number("user_version")? != 0
                 || number("application_id")? != 0
                 || number("auto_vacuum")? != 0
@@ -511,6 +552,7 @@ impl Session {
             StagedRows::new_table(&place, rows, options)?
         };
         let sqlite = self.for_statement()?;
+        self.enforce_until_end(&sqlite, options)?;
         if step == Step::Append {
             self.way = Some(IngestRoute::Insert);
             return atomically(&sqlite, || ingest::insert_rows(&sqlite, target, &printed, options));

@@ -3,6 +3,7 @@
 use crate::error::{Result, of_sqlite};
 use litepress_rows::sqlite::plain_name;
 use litepress_rows::sync::lock;
+use rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY;
 use rusqlite::{Connection, InterruptHandle, OpenFlags};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,6 +33,8 @@ impl Sqlite {
     fn of(connection: rusqlite::Result<Connection>, busy_timeout: Duration) -> Result<Arc<Self>> {
         let connection = connection.map_err(|error| of_sqlite(&error))?;
         connection.busy_timeout(busy_timeout).map_err(|error| of_sqlite(&error))?;
+        // The bundled SQLite enforces them unless it is told otherwise; others do so only on request.
+        connection.set_db_config(SQLITE_DBCONFIG_ENABLE_FKEY, false).map_err(|error| of_sqlite(&error))?;
         Ok(Arc::new(Self { connection: Mutex::new(connection), open_results: AtomicUsize::new(0) }))
     }
 
@@ -48,6 +51,17 @@ impl Sqlite {
     /// Returns whether no transaction is open.
     pub fn is_autocommit(&self) -> bool {
         self.lock().is_autocommit()
+    }
+
+    /// Returns whether foreign keys are enforced.
+    pub fn enforces_foreign_keys(&self) -> Result<bool> {
+        self.lock().db_config(SQLITE_DBCONFIG_ENABLE_FKEY).map_err(|error| of_sqlite(&error))
+    }
+
+    /// Turns the enforcement of foreign keys on or off, within a transaction, too. The PRAGMA cannot do that.
+    pub fn enforce_foreign_keys(&self, enforce: bool) -> Result<()> {
+        let set = self.lock().set_db_config(SQLITE_DBCONFIG_ENABLE_FKEY, enforce);
+        set.map(|_| ()).map_err(|error| of_sqlite(&error))
     }
 
     /// Returns whether a statement runs or a transaction is open.

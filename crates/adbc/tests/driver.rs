@@ -206,3 +206,60 @@ fn a_commit_and_a_rollback_keep_the_connection() {
     run(&mut one, "COMMIT").expect("a commit");
     look(&mut one);
 }
+
+/// Foreign keys were enforced unasked, as the bundled SQLite has it: `replace` deleted the rows of other tables by ON DELETE CASCADE, and
+/// rows without a parent were refused.
+#[test]
+fn foreign_keys_are_enforced_on_request() {
+    const SCHEMA: [&str; 4] = [
+        "CREATE TABLE person (id INTEGER PRIMARY KEY, name)",
+        "CREATE TABLE child (id INTEGER PRIMARY KEY, parent REFERENCES person (id) ON DELETE CASCADE)",
+        "INSERT INTO person VALUES (0, 'a'), (1, 'b'), (2, 'c')",
+        "INSERT INTO child VALUES (10, 1), (11, 2)",
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = |name: &str, options: &[(&str, &str)]| {
+        let mut one = connection(&folder.path().join(name), options);
+        SCHEMA.iter().for_each(|sql| assert!(run(&mut one, sql).is_ok(), "{sql}"));
+        one.commit().expect("a commit");
+        one
+    };
+    let on = [("litepress.enforce_foreign_keys", "true")];
+    for (name, options) in [("off.db", &[][..]), ("on.db", &on[..])] {
+        let mut one = made(name, options);
+        let orphan = run(&mut one, "INSERT INTO child VALUES (12, 99)");
+        assert_eq!(orphan.is_ok(), options.is_empty(), "{orphan:?}");
+        one.rollback().expect("a rollback");
+        for _ in 0..2 {
+            ingest(&mut one, "replace", people(0..2)).expect("rows");
+            assert_eq!(count(&mut one, "SELECT count(*) FROM child"), 2, "{name}");
+            one.commit().expect("a commit");
+        }
+        assert_eq!(count(&mut one, "PRAGMA foreign_keys"), i64::from(!options.is_empty()));
+    }
+    // The option of a statement holds to the end of the transaction, and that of the connection from now on.
+    let mut one = made("statement.db", &[]);
+    let orphan = |one: &mut LitepressConnection, enforce: &str| {
+        let mut statement = one.new_statement()?;
+        statement.set_option(OptionStatement::TargetTable, "child".into())?;
+        statement.set_option(OptionStatement::IngestMode, "adbc.ingest.mode.append".into())?;
+        statement.set_option(OptionStatement::Other("litepress.enforce_foreign_keys".into()), enforce.into())?;
+        let columns: [(&str, Arc<dyn Array>); 2] =
+            [("id", Arc::new(Int64Array::from(vec![50]))), ("parent", Arc::new(Int64Array::from(vec![99])))];
+        statement.bind(RecordBatch::try_from_iter(columns).expect("a batch"))?;
+        statement.execute_update()
+    };
+    for changes in ["SELECT 1", "UPDATE person SET name = 'd'"] {
+        run(&mut one, changes).expect(changes);
+        let done = orphan(&mut one, "true").and_then(|_| one.commit());
+        assert_eq!(done.expect_err("an orphan").status, Status::Integrity, "{changes}");
+        one.rollback().expect("a rollback");
+        assert_eq!(count(&mut one, "PRAGMA foreign_keys"), 0);
+        one.rollback().expect("a rollback");
+    }
+    run(&mut one, "INSERT INTO child VALUES (12, 99)").expect("a row");
+    orphan(&mut one, "false").expect("a row");
+    one.rollback().expect("a rollback");
+    one.set_option(OptionConnection::Other("litepress.enforce_foreign_keys".into()), "true".into()).expect("an option");
+    run(&mut one, "INSERT INTO child VALUES (12, 99)").expect_err("an orphan");
+}
