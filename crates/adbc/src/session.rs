@@ -78,8 +78,8 @@ pub struct Session {
     sqlite: Option<Arc<Sqlite>>,
     /// SQLite's BEGIN was run.
     began: bool,
-    /// The transaction of the draft was committed by SQL.
-    committed: Arc<AtomicBool>,
+    /// SQL has taken back the transaction of the draft.
+    rolled_back: Arc<AtomicBool>,
     draft: Option<Draft>,
     /// State of a connection to a draft that is gone, for the next connection.
     kept: Option<ConnectionState>,
@@ -112,7 +112,7 @@ impl Session {
             autocommit: true,
             sqlite: None,
             began: false,
-            committed: Arc::default(),
+            rolled_back: Arc::default(),
             draft: None,
             kept: None,
             waiting: None,
@@ -222,13 +222,8 @@ impl Session {
         let sqlite = Sqlite::open_file(path, flags, self.busy_timeout)?;
         // No other program knows the file, and the commit syncs it.
         sqlite.run("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")?;
-        self.committed.store(false, Ordering::SeqCst);
-        let committed = self.committed.clone();
-        let note = move || {
-            committed.store(true, Ordering::SeqCst);
-            false
-        };
-        sqlite.lock().commit_hook(Some(note)).map_err(|error| of_sqlite(&error))?;
+        // SQLite calls the hook of commits only if there is something to write, and that of rollbacks always.
+        sqlite.note_rollbacks(self.rolled_back.clone())?;
         Ok(sqlite)
     }
 
@@ -242,6 +237,7 @@ impl Session {
         if !self.autocommit && !self.began {
             sqlite.run("BEGIN")?;
             self.began = true;
+            self.rolled_back.store(false, Ordering::SeqCst);
             self.activity.note(true);
         }
         Ok(sqlite)
@@ -262,8 +258,7 @@ impl Session {
         if !self.began || !sqlite.is_autocommit() {
             return Ok(());
         }
-        let published =
-            if self.draft.is_some() && self.committed.load(Ordering::SeqCst) { self.publish() } else { Ok(()) };
+        let published = if self.rolled_back.load(Ordering::SeqCst) { Ok(()) } else { self.publish() };
         self.end();
         published
     }

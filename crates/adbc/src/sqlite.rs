@@ -6,7 +6,7 @@ use litepress_rows::sync::lock;
 use rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY;
 use rusqlite::{Connection, InterruptHandle, OpenFlags};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -69,6 +69,12 @@ impl Sqlite {
         self.connection.try_lock().map_or(true, |connection| !connection.is_autocommit())
     }
 
+    /// Sets a flag at each rollback of a transaction.
+    pub fn note_rollbacks(&self, rolled_back: Arc<AtomicBool>) -> Result<()> {
+        let note = move || rolled_back.store(true, Ordering::SeqCst);
+        self.lock().rollback_hook(Some(note)).map_err(|error| of_sqlite(&error))
+    }
+
     /// Returns a handle that stops a statement.
     pub fn interrupt_handle(&self) -> InterruptHandle {
         self.lock().get_interrupt_handle()
@@ -86,5 +92,12 @@ impl Sqlite {
         } else {
             self.open_results.fetch_sub(1, Ordering::SeqCst);
         }
+    }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        // rusqlite frees the hook before SQLite takes back an open transaction, which calls it.
+        let _ = self.lock().rollback_hook(None::<fn()>);
     }
 }

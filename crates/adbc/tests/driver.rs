@@ -263,3 +263,25 @@ fn foreign_keys_are_enforced_on_request() {
     one.set_option(OptionConnection::Other("litepress.enforce_foreign_keys".into()), "true".into()).expect("an option");
     run(&mut one, "INSERT INTO child VALUES (12, 99)").expect_err("an orphan");
 }
+
+/// SQL's COMMIT of a new database threw its printed rows away, unless SQL had changed something, too.
+#[test]
+fn sql_may_commit_a_new_database() {
+    for end in ["COMMIT", "END TRANSACTION"] {
+        for between in ["", "SELECT count(*) FROM person", "INSERT INTO person VALUES (-1, 'a')"] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("people.db");
+            let mut one = connection(&path, &[]);
+            ingest(&mut one, "create", people(0..3)).expect("rows");
+            if !between.is_empty() {
+                run(&mut one, between).expect(between);
+            }
+            run(&mut one, end).expect(end);
+            assert!(path.exists(), "{end}: {between}");
+            run(&mut one, "DELETE FROM person WHERE id < 0").expect("a deletion");
+            run(&mut one, "ROLLBACK").expect("its end");
+            let rows = 3 + i64::from(between.starts_with("INSERT"));
+            assert_eq!(count(&mut one, "SELECT count(*) FROM person"), rows, "{end}: {between}");
+        }
+    }
+}
