@@ -41,6 +41,12 @@ pub fn not_implemented(what: &str) -> Error {
     failed(Status::NotImplemented, format!("{what} is not supported"))
 }
 
+/// Puts the culprit in front of an error, and an advice behind it.
+pub fn explained(error: Error, culprit: &str, advice: &str) -> Error {
+    let message = error.message.strip_prefix("[litepress] ").unwrap_or(&error.message);
+    Error { message: format!("[litepress] {culprit}: {message}; {advice}"), ..error }
+}
+
 /// Runs a step. A panic becomes an error: it must not reach a program in C.
 pub fn guarded<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|panic| {

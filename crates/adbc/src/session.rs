@@ -227,12 +227,18 @@ impl Session {
         Ok(sqlite)
     }
 
-    /// Returns the connection for a statement, within the transaction if there is one.
-    pub fn for_statement(&mut self) -> Result<Arc<Sqlite>> {
+    /// Returns the connection for a statement that is run, within the transaction if there is one. The statement sees rows that wait.
+    pub fn for_statement(&mut self, sql: &str) -> Result<Arc<Sqlite>> {
         self.cancel.begin();
-        if self.waiting.is_some() {
-            self.insert_waiting()?;
+        if is_rollback(sql) {
+            self.waiting = None;
         }
+        self.insert_waiting_early()?;
+        self.for_preparing()
+    }
+
+    /// Returns the connection for a statement that is compiled, within the transaction if there is one.
+    pub fn for_preparing(&mut self) -> Result<Arc<Sqlite>> {
         let sqlite = self.sqlite()?;
         if !self.autocommit && !self.began {
             sqlite.run("BEGIN")?;
@@ -263,10 +269,15 @@ impl Session {
         published
     }
 
-    /// Ends a transaction. Drops everything that is not published.
-    fn end(&mut self) {
+    /// Notes that SQLite has no transaction.
+    fn note_end(&mut self) {
         self.began = false;
         self.activity.note(false);
+    }
+
+    /// Ends a transaction. Drops everything that is not published.
+    fn end(&mut self) {
+        self.note_end();
         self.waiting = None;
         self.end_enforcement();
         if self.draft.is_some() {
@@ -301,10 +312,8 @@ impl Session {
     pub fn commit(&mut self) -> Result<()> {
         self.refuse_autocommit("commit")?;
         self.cancel.begin();
-        if self.can_add_pages()
-            && let Some(waiting) = self.waiting.take()
-        {
-            return self.add_waiting(waiting);
+        if self.waiting.is_some() && self.can_add_pages() {
+            return self.add_waiting();
         }
         self.insert_waiting()?;
         if self.began
@@ -348,8 +357,8 @@ impl Session {
         !reads && !self.activity.others_are_active()
     }
 
-    /// Adds the rows that wait, as pages where litepress can, in the transaction of this commit.
-    fn add_waiting(&mut self, waiting: Waiting) -> Result<()> {
+    /// Adds the rows that wait, as pages where litepress can, in the transaction of this commit. After a failure they still wait.
+    fn add_waiting(&mut self) -> Result<()> {
         if self.began
             && let Some(sqlite) = &self.sqlite
             && !sqlite.is_autocommit()
@@ -357,29 +366,65 @@ impl Session {
             // It has only read.
             sqlite.run("COMMIT")?;
         }
-        self.end();
-        let Location::File { path, .. } = &self.location else { return Ok(()) };
+        self.note_end();
+        let (Location::File { path, .. }, Some(waiting)) = (&self.location, &self.waiting) else { return Ok(()) };
         let _own_use = self.own_use(path)?;
-        let Waiting { printed, mut options, .. } = waiting;
+        let mut options = waiting.options.clone();
         options.build.progress = self.cancel.progress();
-        let added = press::append_printed(path, printed.draft.path(), &options);
+        let added = press::append_printed(path, waiting.printed.draft.path(), &options);
         let (_, by_pages) = added.map_err(|error| of_press(&error))?;
         self.way = Some(if by_pages { IngestRoute::Pages } else { IngestRoute::Insert });
+        self.end();
         Ok(())
     }
 
-    /// Inserts the rows that wait by SQLite, because something else happens in their transaction.
+    /// Inserts the rows that wait by SQLite, because something else happens in their transaction. After a failure they still wait: no
+    /// commit may succeed without them.
     fn insert_waiting(&mut self) -> Result<()> {
-        let Some(Waiting { printed, target, options }) = self.waiting.take() else { return Ok(()) };
-        let sqlite = self.for_statement()?;
-        self.enforce_until_end(&sqlite, &options)?;
-        atomically(&sqlite, || ingest::insert_rows(&sqlite, &target, &printed, &options))?;
+        if self.waiting.is_none() {
+            return Ok(());
+        }
+        let sqlite = self.for_preparing()?;
+        let Some(waiting) = self.waiting.take() else { return Ok(()) };
+        let Waiting { printed, target, options } = &waiting;
+        let inserted = self
+            .enforce_until_end(&sqlite, options)
+            .and_then(|()| atomically(&sqlite, || ingest::insert_rows(&sqlite, target, printed, options)));
+        if let Err(error) = inserted {
+            self.waiting = Some(waiting);
+            if sqlite.is_autocommit() {
+                // ON CONFLICT ROLLBACK has ended it.
+                self.note_end();
+            }
+            return Err(error);
+        }
         self.way = Some(IngestRoute::Insert);
         Ok(())
     }
 
+    /// Inserts the rows that wait before the commit, which reports their errors otherwise.
+    fn insert_waiting_early(&mut self) -> Result<()> {
+        let table = self.waiting.as_ref().map_or(String::new(), |waiting| waiting.target.table.clone());
+        self.insert_waiting().map_err(|error| match error.status {
+            // The statement can be run again.
+            Status::Timeout | Status::Cancelled => error,
+            _ => crate::error::explained(
+                error,
+                &format!("the rows that were ingested into {table} and wait for the commit"),
+                "a commit fails, too: roll back",
+            ),
+        })
+    }
+
     /// Ingests rows. Returns their number.
     pub fn ingest(&mut self, target: &IngestTarget, rows: Rows, options: &NamedOptions) -> Result<u64> {
+        let ingested = self.ingest_rows(target, rows, options);
+        // ON CONFLICT ROLLBACK ends the transaction.
+        let settled = self.settle();
+        ingested.and_then(|count| settled.map(|()| count))
+    }
+
+    fn ingest_rows(&mut self, target: &IngestTarget, rows: Rows, options: &NamedOptions) -> Result<u64> {
         let mut options = options.clone();
         self.cancel.begin();
         options.build.progress = self.cancel.progress();
@@ -389,9 +434,7 @@ impl Session {
         {
             return self.print_new(&path, target, rows, &options);
         }
-        if self.waiting.is_some() {
-            self.insert_waiting()?;
-        }
+        self.insert_waiting_early()?;
         let sqlite = self.sqlite()?;
         let step = target.step(target.exists(&sqlite.lock())?)?;
         let is_first = !self.has_changes(&sqlite)?;
@@ -546,7 +589,7 @@ impl Session {
         } else {
             StagedRows::new_table(&place, rows, options)?
         };
-        let sqlite = self.for_statement()?;
+        let sqlite = self.for_preparing()?;
         self.enforce_until_end(&sqlite, options)?;
         if step == Step::Append {
             self.way = Some(IngestRoute::Insert);
@@ -598,6 +641,13 @@ impl Drop for Session {
             std::mem::forget(sqlite);
         }
     }
+}
+
+/// Returns whether a statement takes back the whole transaction.
+fn is_rollback(sql: &str) -> bool {
+    let words: Vec<&str> = sql.trim_end().trim_end_matches(';').split_whitespace().collect();
+    let is = |at: usize, word: &str| words.get(at).is_none_or(|found| found.eq_ignore_ascii_case(word));
+    (1..=2).contains(&words.len()) && is(0, "ROLLBACK") && is(1, "TRANSACTION")
 }
 
 /// Returns the mode of an ingest by its name.

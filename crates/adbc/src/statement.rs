@@ -121,7 +121,7 @@ impl LitepressStatement {
         let Task::Query { sql, .. } = &self.task else {
             return Err(failed(Status::InvalidState, "the statement has no query"));
         };
-        let sqlite = lock(&self.session).for_statement()?;
+        let sqlite = lock(&self.session).for_statement(sql)?;
         let cursor = Cursor::prepare(&sqlite, sql)?;
         let parameters = match self.bound.take() {
             Some(bound) => Parameters::new(bound, &cursor, self.settings.binds_by_name)?,
@@ -150,7 +150,7 @@ impl LitepressStatement {
         let Task::Query { sql, is_prepared: true } = &self.task else {
             return Err(failed(Status::InvalidState, "the statement is not prepared"));
         };
-        let sqlite = lock(&self.session).for_statement()?;
+        let sqlite = lock(&self.session).for_preparing()?;
         Cursor::prepare(&sqlite, sql)
     }
 
@@ -216,7 +216,7 @@ impl Statement for LitepressStatement {
         let Task::Query { sql, .. } = &self.task else {
             return Err(failed(Status::InvalidState, "the statement has no query"));
         };
-        let sqlite = lock(&self.session).for_statement()?;
+        let sqlite = lock(&self.session).for_preparing()?;
         let cursor = Cursor::prepare(&sqlite, sql)?;
         Ok(query::promised_schema(&cursor).as_ref().clone())
     }
@@ -233,7 +233,7 @@ impl Statement for LitepressStatement {
         let Task::Query { sql, .. } = &self.task else {
             return Err(failed(Status::InvalidState, "the statement has no query to prepare"));
         };
-        let sqlite = lock(&self.session).for_statement()?;
+        let sqlite = lock(&self.session).for_preparing()?;
         Cursor::prepare(&sqlite, sql)?;
         let sql = sql.clone();
         self.task = Task::Query { sql, is_prepared: true };

@@ -285,3 +285,89 @@ fn sql_may_commit_a_new_database() {
         }
     }
 }
+
+/// Rows that waited for the commit were gone if the next statement failed: the commit behind it succeeded without them.
+#[test]
+fn rows_wait_until_they_are_committed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("people.db");
+    let options = [("litepress.primary_key", "id"), ("litepress.busy_timeout", "0.05")];
+    let mut one = connection(&path, &options);
+    ingest(&mut one, "create", people(0..10)).expect("rows");
+    one.commit().expect("a commit");
+    let mut other = connection(&path, &options);
+    let mut rows = 10;
+    for step in ["SELECT 1", "UPDATE person SET name = 'x'", "", "ingest"] {
+        let act = |one: &mut LitepressConnection| match step {
+            "" => one.commit(),
+            "ingest" => ingest(one, "replace", people(0..5)).map(|_| ()),
+            sql => run(one, sql).map(|_| ()),
+        };
+        ingest(&mut one, "append", people(rows..rows + 5)).expect("rows");
+        run(&mut other, "DELETE FROM person").expect("a lock");
+        assert_eq!(act(&mut one).expect_err(step).status, Status::Timeout, "{step}");
+        other.rollback().expect("a rollback");
+        act(&mut one).expect(step);
+        one.commit().expect("a commit");
+        rows += 5;
+        let expected = if step == "ingest" { 5 } else { rows };
+        assert_eq!(count(&mut one, "SELECT count(*) FROM person"), expected, "{step}");
+        one.commit().expect("the end of a reader");
+    }
+}
+
+/// A key error of rows that waited came up at the next SELECT. The commit behind it succeeded without the rows.
+#[test]
+fn a_commit_fails_without_the_rows_that_wait() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("people.db");
+    let mut one = connection(&path, &[("litepress.primary_key", "id")]);
+    ingest(&mut one, "create", people(0..10)).expect("rows");
+    one.commit().expect("a commit");
+    for end in ["rollback", "ROLLBACK", " rollback transaction ; "] {
+        ingest(&mut one, "append", people(8..20)).expect("rows");
+        for _ in 0..2 {
+            let error = run(&mut one, "SELECT 1").expect_err("a key twice");
+            assert_eq!(error.status, Status::Integrity, "{error:?}");
+            assert!(
+                error.message.contains("ingested into person and wait for the commit: person.id: record 1: UNIQUE"),
+                "{error:?}"
+            );
+            assert!(error.message.contains("roll back"), "{error:?}");
+            assert!(error.details.expect("a place").contains(&("litepress.record".to_owned(), b"1".to_vec())));
+            assert_eq!(one.commit().expect_err("a key twice").status, Status::Integrity);
+            assert_eq!(ingest(&mut one, "append", people(20..21)).expect_err("a key twice").status, Status::Integrity);
+        }
+        if end == "rollback" {
+            one.rollback().expect(end);
+        } else {
+            run(&mut one, end).expect(end);
+        }
+        assert_eq!(count(&mut one, "SELECT count(*) FROM person"), 10, "{end}");
+        one.commit().expect("a commit");
+    }
+    // The table itself may end the transaction at a conflict.
+    run(&mut one, "CREATE TABLE ended (id UNIQUE ON CONFLICT ROLLBACK, name)").expect("a table");
+    run(&mut one, "INSERT INTO ended VALUES (5, '')").expect("a row");
+    one.commit().expect("a commit");
+    let rows = |range| {
+        let columns: [(&str, Arc<dyn Array>); 1] = [("id", Arc::new(Int64Array::from_iter_values(range)))];
+        RecordBatch::try_from_iter(columns).expect("a batch")
+    };
+    let append = |one: &mut LitepressConnection, range: std::ops::Range<i64>| {
+        let mut statement = one.new_statement()?;
+        statement.set_option(OptionStatement::TargetTable, "ended".into())?;
+        statement.set_option(OptionStatement::IngestMode, "adbc.ingest.mode.append".into())?;
+        statement.bind(rows(range))?;
+        statement.execute_update()
+    };
+    append(&mut one, 0..9).expect("rows");
+    run(&mut one, "SELECT 1").expect_err("a key twice");
+    one.commit().expect_err("a key twice");
+    one.rollback().expect("a rollback");
+    run(&mut one, "INSERT INTO ended VALUES (1, '')").expect("a row");
+    append(&mut one, 5..9).expect_err("a key twice");
+    run(&mut one, "INSERT INTO ended VALUES (2, '')").expect("a row");
+    one.rollback().expect("a rollback");
+    assert_eq!(count(&mut one, "SELECT count(*) FROM ended"), 1);
+}
