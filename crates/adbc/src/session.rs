@@ -18,12 +18,12 @@ use crate::error::{Result, failed, of_press, of_sqlite};
 use crate::ingest::{self, IngestTarget, Mode, StagedRows, Step, atomically};
 use crate::location::{Access, Location};
 use crate::press::{self, Rows};
-use crate::sqlite::Sqlite;
+use crate::sqlite::{self, Sqlite};
 use adbc_core::error::Status;
-use litepress::AppendOptions;
 use litepress::engine::Draft;
 use litepress::named_options::NamedOptions;
 use litepress::own_locks::OwnUse;
+use litepress::{AppendOptions, PageSize};
 use rusqlite::{OpenFlags, TransactionState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -437,11 +437,13 @@ impl Session {
         self.insert_waiting_early()?;
         let sqlite = self.sqlite()?;
         let step = target.step(target.exists(&sqlite.lock())?)?;
-        let is_first = !self.has_changes(&sqlite)?;
+        let has_triggers = sqlite::has_temporary_triggers(&sqlite.lock()).map_err(|error| of_sqlite(&error))?;
+        let is_first = !has_triggers && !self.has_changes(&sqlite)?;
         // The user may have set the PRAGMA.
         options.append.enforce_foreign_keys |= sqlite.enforces_foreign_keys()?;
         if step == Step::Append && target.catalog == "main" {
-            if let Some(definitions) = self.definitions_of_draft(&sqlite)? {
+            if let Some(definitions) = self.definitions_of_draft(&sqlite, target)? {
+                options.build.page_size = self.page_size_of_draft(&sqlite)?.or(options.build.page_size);
                 return self.print_again(rows, definitions, &options);
             }
             if let Some(path) = self.file_for_pages(&sqlite).filter(|_| is_first) {
@@ -482,8 +484,9 @@ impl Session {
         Ok(count)
     }
 
-    /// Returns the definitions of a draft that has no rows, if all that it holds is in them.
-    fn definitions_of_draft(&self, sqlite: &Sqlite) -> Result<Option<String>> {
+    /// Returns the definitions of a draft that has no rows, if all that it holds is in them. `None` if the table has triggers: only
+    /// SQLite runs these.
+    fn definitions_of_draft(&self, sqlite: &Sqlite, target: &IngestTarget) -> Result<Option<String>> {
         if self.draft.is_none() || sqlite.open_results() > 0 {
             return Ok(None);
         }
@@ -496,23 +499,38 @@ impl Session {
                 || number("user_version")? != 0
                 || number("application_id")? != 0
                 || number("auto_vacuum")? != 0
+                || !sqlite::is_utf8(&connection)?
             {
                 return Ok(None);
             }
-            let mut select = connection.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY rowid")?;
-            let objects = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-            let objects: Vec<(String, String, Option<String>)> = objects.collect::<rusqlite::Result<_>>()?;
-            for (kind, name, sql) in &objects {
+            let mut select =
+                connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")?;
+            let objects = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+            let objects: Vec<(String, String, String, Option<String>)> = objects.collect::<rusqlite::Result<_>>()?;
+            for (kind, name, table, sql) in &objects {
+                let has_trigger = kind == "trigger" && table.eq_ignore_ascii_case(&target.table);
+                // ANALYZE has made it, and a print makes it on request alone.
+                let is_statistic = name.starts_with("sqlite_stat");
+                if has_trigger || is_statistic {
+                    return Ok(None);
+                }
                 let is_virtual = sql.as_deref().is_some_and(|sql| sql.starts_with("CREATE VIRTUAL"));
                 let rows = format!("SELECT EXISTS (SELECT 1 FROM main.{})", litepress_rows::quoted_name(name));
                 if is_virtual || kind == "table" && connection.query_row(&rows, [], |row| row.get(0))? {
                     return Ok(None);
                 }
             }
-            let definitions: Vec<String> = objects.into_iter().filter_map(|(_, _, sql)| sql).collect();
+            let definitions: Vec<String> = objects.into_iter().filter_map(|(_, _, _, sql)| sql).collect();
             Ok(Some(definitions.join(";\n")))
         };
         look().map_err(|error| of_sqlite(&error))
+    }
+
+    /// Returns the page size of a draft, if it is not SQLite's own choice.
+    fn page_size_of_draft(&self, sqlite: &Sqlite) -> Result<Option<PageSize>> {
+        let bytes = sqlite.lock().query_row("PRAGMA page_size", [], |row| row.get(0));
+        let size = PageSize::new(bytes.map_err(|error| of_sqlite(&error))?);
+        Ok(size.filter(|size| *size != PageSize::DEFAULT))
     }
 
     /// Prints the rows into the tables that the transaction has defined so far.

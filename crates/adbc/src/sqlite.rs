@@ -95,6 +95,17 @@ impl Sqlite {
     }
 }
 
+/// Returns whether the texts of a database are UTF-8. SQLite attaches no database to one of another encoding.
+pub fn is_utf8(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("PRAGMA encoding", [], |row| Ok(row.get_ref(0)?.as_str()? == "UTF-8"))
+}
+
+/// Returns whether a connection has triggers of its own, which no other connection runs.
+pub fn has_temporary_triggers(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_temp_schema WHERE type = 'trigger')";
+    connection.query_row(sql, [], |row| row.get(0))
+}
+
 impl Drop for Sqlite {
     fn drop(&mut self) {
         // rusqlite frees the hook before SQLite takes back an open transaction, which calls it.
