@@ -443,6 +443,17 @@ def test_parameters(db: Path) -> None:
     assert queried(db, "SELECT count(*) FROM t") == [(2,)]
 
 
+def test_parameters_of_a_dict_are_found_by_their_names(db: Path) -> None:
+    """Driver managers set adbc.statement.bind_by_name for a dict, and the driver knew the name of the SQLite driver only."""
+    with connected(db) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT :b - :a", {":a": 1, ":b": 10})
+        assert cursor.fetchall() == [(9,)]
+        cursor.execute("SELECT ? - ?", (10, 1))
+        assert cursor.fetchall() == [(9,)]
+        for name in ("adbc.statement.bind_by_name", "adbc.sqlite.statement.bind_by_name"):
+            assert cursor.adbc_statement.get_option(name) == "false"
+
+
 def test_results_are_streams(db: Path) -> None:
     """Another statement runs while a result is read."""
     ingested(db, pa.table({"a": range(100_000)}))

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 const PREFIX: &str = "litepress.";
 /// Number of rows of a batch.
 pub const BATCH_ROWS: &str = "adbc.sqlite.query.batch_rows";
-/// Whether parameters are found by their names.
-pub const BIND_BY_NAME: &str = "adbc.sqlite.statement.bind_by_name";
+/// Whether parameters are found by their names: the name of the SQLite driver, and that of driver managers.
+const BIND_BY_NAME: [&str; 2] = ["adbc.sqlite.statement.bind_by_name", "adbc.statement.bind_by_name"];
 
 /// Options that concern what statements do.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,10 @@ impl Settings {
                     || failed(Status::InvalidArguments, format!("option {key}: '{value}' is no number of rows"));
                 self.batch_rows = Some(rows.ok_or_else(wrong)?);
             }
-            BIND_BY_NAME => self.binds_by_name = flag(key, value)?,
+            _ if BIND_BY_NAME.contains(&key) => {
+                self.binds_by_name = flag(key, value)?;
+                return Ok(true);
+            }
             _ => {
                 let Some(name) = key.strip_prefix(PREFIX) else { return Ok(false) };
                 self.set_press(key, &name.replace('_', "-"), value)?;
@@ -80,8 +83,10 @@ impl Settings {
 
     /// Returns the text of an option that was set.
     pub fn get(&self, key: &str) -> Option<String> {
-        let defaults = [(BATCH_ROWS, "1024"), (BIND_BY_NAME, "false")];
-        let default = || defaults.iter().find(|(name, _)| *name == key).map(|(_, value)| (*value).to_owned());
+        if BIND_BY_NAME.contains(&key) {
+            return Some(self.binds_by_name.to_string());
+        }
+        let default = || (key == BATCH_ROWS).then(|| "1024".to_owned());
         self.given.get(key).cloned().or_else(default)
     }
 }
