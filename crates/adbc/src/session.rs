@@ -94,7 +94,7 @@ pub struct Session {
     pub way: Option<IngestRoute>,
 }
 
-/// SQLite attaches ten databases at most. Rows of further tables are inserted one by one.
+/// SQLite attaches ten databases at most. Rows of further tables are inserted one by one, as are those for a database of another encoding.
 const MOST_ATTACHED: usize = 8;
 
 impl Session {
@@ -613,7 +613,8 @@ impl Session {
             self.way = Some(IngestRoute::Insert);
             return atomically(&sqlite, || ingest::insert_rows(&sqlite, target, &printed, options));
         }
-        if self.attached.len() == MOST_ATTACHED {
+        let is_attachable = sqlite::is_utf8(&sqlite.lock()).map_err(|error| of_sqlite(&error))?;
+        if !is_attachable || self.attached.len() == MOST_ATTACHED {
             self.way = Some(IngestRoute::Insert);
             let plain = press::for_scratch(options);
             return atomically(&sqlite, || {
