@@ -587,6 +587,52 @@ def test_read_only(db: Path) -> None:
             cursor.adbc_ingest("t", TABLE, mode="append")
 
 
+FORKS = ["new", "new with SQL", "waiting", "written", "reading"]
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.parametrize("state", FORKS)
+def test_a_forked_process_leaves_the_connection_alone(db: Path, state: str) -> None:
+    """A child that closed its copy of a connection removed the draft of its parent, or took its transaction back in the file."""
+    if not state.startswith("new"):
+        ingested(db, TABLE)
+    connection = connected(db)
+    cursor = connection.cursor()
+    if state == "written":
+        cursor.execute("PRAGMA cache_size = 1")
+        cursor.adbc_ingest("big", pa.table({"id": range(50_000)}))
+    elif state == "reading":
+        cursor.execute("SELECT a.id FROM t a, t b, t c, t d, t e, t f, t g, t h")
+        reader = cursor.fetch_record_batch()
+        assert reader.read_next_batch().num_rows == 1024
+    else:
+        cursor.adbc_ingest("t", TABLE, mode="append" if state == "waiting" else "create")
+    if state == "new with SQL":
+        cursor.execute("UPDATE t SET id = id + 10")
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            for use in (connection.commit, connection.rollback, lambda: connection.cursor().execute("SELECT 1")):
+                with pytest.raises(dbapi.Error, match="forked"):
+                    use()
+            cursor.close()
+            connection.close()
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    if state == "reading":
+        assert sum(batch.num_rows for batch in reader) == 3**8 - 1024
+        reader.close()
+    connection.commit()
+    cursor.close()
+    connection.close()
+    table, expected = ("big", 49_999 * 25_000) if state == "written" else ("t", {"new with SQL": 36, "waiting": 12}.get(state, 6))
+    assert queried(db, f"SELECT sum(id) FROM {table}") == [(expected,)]
+    assert queried(db, "PRAGMA integrity_check") == [("ok",)]
+
+
 def queried_elsewhere(db: Path, sql: str) -> str:
     """Returns the first value of a query, as another process sees it."""
     script = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])"

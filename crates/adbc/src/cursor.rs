@@ -221,6 +221,11 @@ impl Cursor {
 impl Drop for Cursor {
     fn drop(&mut self) {
         let sqlite = self.sqlite.clone();
+        if sqlite.is_forked() {
+            // The end of the statement, or of the connection, would write to files of the other process.
+            std::mem::forget(sqlite);
+            return;
+        }
         let _lock = sqlite.lock();
         self.note(false);
         // SAFETY: this is the last use of the statement, and the lock is held.

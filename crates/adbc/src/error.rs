@@ -47,6 +47,12 @@ pub fn explained(error: Error, culprit: &str, advice: &str) -> Error {
     Error { message: format!("[litepress] {culprit}: {message}; {advice}"), ..error }
 }
 
+/// Returns the error of a connection that another process has opened.
+pub fn of_fork() -> Error {
+    let message = "the connection belongs to the process that this one was forked from: connect anew";
+    failed(Status::InvalidState, message)
+}
+
 /// Runs a step. A panic becomes an error: it must not reach a program in C.
 pub fn guarded<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|panic| {

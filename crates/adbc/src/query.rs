@@ -110,6 +110,9 @@ impl QueryReader {
         if let Some(first) = self.first.take() {
             return Ok(Some(first));
         }
+        if self.rows.cursor.sqlite().is_forked() {
+            return Err(crate::error::of_fork());
+        }
         let width = self.schema.fields().len();
         while self.columns.rows() < self.batch_rows {
             let columns = &mut self.columns;

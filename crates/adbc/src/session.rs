@@ -90,6 +90,8 @@ pub struct Session {
     attachments: u64,
     activity: Arc<Activity>,
     cancel: Arc<Cancel>,
+    /// The process that has opened it. A forked one has a copy of it, and no right to its files.
+    process: u32,
     /// The way of the last ingest.
     pub way: Option<IngestRoute>,
 }
@@ -120,6 +122,7 @@ impl Session {
             attachments: 0,
             activity,
             cancel,
+            process: std::process::id(),
             way: None,
         };
         if let Location::File { path, access } = &session.location {
@@ -152,6 +155,7 @@ impl Session {
 
     /// Turns the enforcement of foreign keys on or off.
     pub fn enforce_foreign_keys(&mut self, enforce: bool) -> Result<()> {
+        self.refuse_forked()?;
         (self.enforces_foreign_keys, self.enforces_until_end) = (enforce, false);
         self.sqlite.as_ref().map_or(Ok(()), |sqlite| sqlite.enforce_foreign_keys(enforce))
     }
@@ -184,8 +188,17 @@ impl Session {
         }
     }
 
+    fn is_forked(&self) -> bool {
+        self.process != std::process::id()
+    }
+
+    fn refuse_forked(&self) -> Result<()> {
+        if self.is_forked() { Err(crate::error::of_fork()) } else { Ok(()) }
+    }
+
     /// Returns the connection of SQLite: to the file, or to a draft if it does not exist.
     fn sqlite(&mut self) -> Result<Arc<Sqlite>> {
+        self.refuse_forked()?;
         if let Some(sqlite) = &self.sqlite {
             return Ok(sqlite.clone());
         }
@@ -229,6 +242,7 @@ impl Session {
 
     /// Returns the connection for a statement that is run, within the transaction if there is one. The statement sees rows that wait.
     pub fn for_statement(&mut self, sql: &str) -> Result<Arc<Sqlite>> {
+        self.refuse_forked()?;
         self.cancel.begin();
         if is_rollback(sql) {
             self.waiting = None;
@@ -339,6 +353,7 @@ impl Session {
     }
 
     fn refuse_autocommit(&self, what: &str) -> Result<()> {
+        self.refuse_forked()?;
         if !self.autocommit {
             return Ok(());
         }
@@ -418,6 +433,7 @@ impl Session {
 
     /// Ingests rows. Returns their number.
     pub fn ingest(&mut self, target: &IngestTarget, rows: Rows, options: &NamedOptions) -> Result<u64> {
+        self.refuse_forked()?;
         let ingested = self.ingest_rows(target, rows, options);
         // ON CONFLICT ROLLBACK ends the transaction.
         let settled = self.settle();
@@ -649,6 +665,10 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        if self.is_forked() {
+            std::mem::forget((self.sqlite.take(), self.kept.take(), self.draft.take(), self.waiting.take()));
+            return;
+        }
         let Some(sqlite) = self.sqlite.take() else { return };
         // A transaction that is not committed is taken back. Results that are still read keep the connection.
         if !sqlite.is_autocommit() {

@@ -6,6 +6,7 @@ use litepress_rows::sync::lock;
 use rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY;
 use rusqlite::{Connection, InterruptHandle, OpenFlags};
 use std::path::Path;
+use std::process;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -15,6 +16,8 @@ pub struct Sqlite {
     connection: Mutex<Connection>,
     /// Number of results that are not read to their end.
     open_results: AtomicUsize,
+    /// The process that has opened it.
+    process: u32,
 }
 
 impl Sqlite {
@@ -35,7 +38,11 @@ impl Sqlite {
         connection.busy_timeout(busy_timeout).map_err(|error| of_sqlite(&error))?;
         // The bundled SQLite enforces them unless it is told otherwise; others do so only on request.
         connection.set_db_config(SQLITE_DBCONFIG_ENABLE_FKEY, false).map_err(|error| of_sqlite(&error))?;
-        Ok(Arc::new(Self { connection: Mutex::new(connection), open_results: AtomicUsize::new(0) }))
+        Ok(Arc::new(Self {
+            connection: Mutex::new(connection),
+            open_results: AtomicUsize::new(0),
+            process: process::id(),
+        }))
     }
 
     /// Locks the connection.
@@ -73,6 +80,11 @@ impl Sqlite {
     pub fn note_rollbacks(&self, rolled_back: Arc<AtomicBool>) -> Result<()> {
         let note = move || rolled_back.store(true, Ordering::SeqCst);
         self.lock().rollback_hook(Some(note)).map_err(|error| of_sqlite(&error))
+    }
+
+    /// Returns whether it belongs to the process that this one was forked from: nothing may be done with it here.
+    pub fn is_forked(&self) -> bool {
+        self.process != process::id()
     }
 
     /// Returns a handle that stops a statement.
