@@ -549,9 +549,16 @@ def test_memory_is_shared_by_the_connections_of_a_database() -> None:
 
 def test_temporary_tables(db: Path) -> None:
     with connected(db) as connection, connection.cursor() as cursor:
-        with pytest.raises(dbapi.NotSupportedError, match="temporary"):
-            cursor.adbc_ingest("t", TABLE, temporary=True)
-    ingested(db, TABLE, name="other")
+        cursor.adbc_ingest("t", TABLE, temporary=True)
+        cursor.adbc_ingest("other", TABLE)
+        connection.commit()
+        cursor.execute("SELECT count(*) FROM temp.t JOIN main.other USING (id)")
+        assert cursor.fetchone() == (3,)
+        cursor.adbc_ingest("t", TABLE, mode="append", temporary=True)
+        connection.rollback()
+        cursor.execute("SELECT count(*) FROM temp.t")
+        assert cursor.fetchone() == (3,)
+    assert queried(db, "SELECT name FROM sqlite_schema") == [("other",)]
     with connected(db) as connection, connection.cursor() as cursor:
         cursor.adbc_ingest("t", TABLE, temporary=True)
         cursor.execute("SELECT count(*) FROM temp.t")

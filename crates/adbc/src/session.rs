@@ -444,7 +444,7 @@ impl Session {
         let mut options = options.clone();
         self.cancel.begin();
         options.build.progress = self.cancel.progress();
-        self.refuse_ingest(target)?;
+        self.refuse_ingest()?;
         if target.catalog == "main"
             && let Some(path) = self.absent_file().map(Path::to_owned)
         {
@@ -473,16 +473,10 @@ impl Session {
         copied
     }
 
-    /// Fails if the database takes no rows, or would lose them.
-    fn refuse_ingest(&self, target: &IngestTarget) -> Result<()> {
+    /// Fails if the database takes no rows.
+    fn refuse_ingest(&self) -> Result<()> {
         if let Location::File { path, access: Access::Read } = &self.location {
             return Err(failed(Status::IO, format!("'{}' was opened to be read only (mode=ro)", path.display())));
-        }
-        let makes_file = self.draft.is_some() || self.absent_file().is_some() && !self.autocommit;
-        if target.catalog.eq_ignore_ascii_case("temp") && makes_file {
-            let what =
-                "a temporary table in the transaction that makes the database: commit before, or use autocommit; it";
-            return Err(crate::error::not_implemented(what));
         }
         Ok(())
     }
