@@ -1,13 +1,14 @@
 //! A cursor over the rows of files.
 
 use super::Shared;
-use super::columns::{ColumnRole, PlanText};
+use super::columns::{ColumnRole, Filter, PlanText, RightSide};
 use crate::interruption::PATIENCE;
-use crate::sqlite::{Failure, Output, Plan, TableCursor};
-use litepress::rows::Affinity;
+use crate::sqlite::{Failure, HostValue, Output, Plan, TableCursor};
 use litepress::rows::cells::OwnedValue;
+use litepress::rows::{Affinity, affinity};
 use litepress::{Comparison, Error, ErrorKind, FileScan, FileTable, RowFilter, ScanStep};
 use litepress_format::record::{self, RecordReader};
+use litepress_format::sort_key::{self, Collation};
 use litepress_format::value::Value;
 use std::fmt::Write;
 use std::ops::Range;
@@ -51,10 +52,10 @@ impl ReadCursor {
     }
 
     /// Begins to read the columns of a plan.
-    fn start(&mut self, plan: &PlanText, table: &FileTable, right_sides: &[OwnedValue]) -> Result<(), Failure> {
+    fn start(&mut self, plan: &PlanText, table: &FileTable, right_sides: &[HostValue<'_>]) -> Result<(), Failure> {
         let count = self.names.len();
         let mut columns = plan.columns.clone().unwrap_or_else(|| (0..count).collect());
-        columns.extend(plan.filters.iter().map(|(column, _)| *column));
+        columns.extend(plan.filters.iter().map(|filter| filter.column));
         columns.sort_unstable();
         columns.dedup();
         columns.retain(|column| *column < count);
@@ -64,22 +65,41 @@ impl ReadCursor {
             self.rows = if records > 0 { Rows::Counted(1, records) } else { Rows::Over };
             return Ok(());
         }
-        let filters: Vec<RowFilter> = plan
-            .filters
-            .iter()
-            .zip(right_sides)
-            .filter_map(|(filter, value)| self.row_filter(*filter, value))
-            .collect();
+        let mut filters = Vec::new();
+        for (filter, value) in plan.filters.iter().zip(right_sides) {
+            self.add_row_filters(*filter, *value, &mut filters)?;
+        }
         self.rows = Rows::Scanned(Box::new(table.scan(&columns, &filters)?), 0);
         self.next_chunk()
     }
 
-    /// Returns a condition that readers can check. A column of numbers makes numbers of texts before SQLite compares them.
-    fn row_filter(&self, (column, comparison): (usize, Comparison), value: &OwnedValue) -> Option<RowFilter> {
-        let affinity = self.shared.columns.affinity(column);
-        let is_alike = matches!(affinity, Affinity::Text | Affinity::Blob) || !matches!(value, OwnedValue::Text(_));
-        let column = (*self.places.get(column)?)?;
-        is_alike.then(|| RowFilter { column, comparison, value: value.clone() })
+    /// Adds conditions that readers can check, and that keep every row that SQLite keeps.
+    fn add_row_filters(
+        &self,
+        filter: Filter,
+        value: HostValue<'_>,
+        filters: &mut Vec<RowFilter>,
+    ) -> Result<(), Failure> {
+        let Some(Some(place)) = self.places.get(filter.column) else { return Ok(()) };
+        let mut add = |comparison, value| filters.push(RowFilter { column: *place, comparison, value });
+        if filter.right == RightSide::List {
+            if let Some((least, most)) = bounds(value)? {
+                add(Comparison::GreaterOrEqual, least);
+                add(Comparison::LessOrEqual, most);
+            }
+            return Ok(());
+        }
+        let value = value.to_owned_value();
+        // SQLite makes numbers of texts before it compares them, if one of the sides is a column of numbers.
+        let is_text = matches!(self.shared.columns.affinity(filter.column), Affinity::Text | Affinity::Blob);
+        let may_be_number = match &value {
+            OwnedValue::Text(text) => !is_text || filter.right == RightSide::Unknown && is_numeric(text),
+            _ => false,
+        };
+        if !may_be_number {
+            add(filter.comparison, value);
+        }
+        Ok(())
     }
 
     /// Waits for the next rows.
@@ -166,8 +186,7 @@ impl TableCursor for ReadCursor {
             .columns()
             .map(|(name, kind)| (name.to_owned(), Affinity::of_declared_type(kind) == Affinity::Real))
             .unzip();
-        let right_sides: Vec<OwnedValue> = right_sides.iter().map(|value| value.to_owned_value()).collect();
-        self.start(&text, &table, &right_sides)
+        self.start(&text, &table, right_sides)
     }
 
     #[inline]
@@ -212,6 +231,45 @@ impl TableCursor for ReadCursor {
             Rows::Counted(row, _) => row.cast_signed(),
             Rows::Scanned(scan, row) => scan.chunk().rowids()[*row],
         }
+    }
+}
+
+/// Returns whether a column of numbers makes a number of a text.
+fn is_numeric(text: &str) -> bool {
+    !matches!(affinity::apply(Value::Text(text.as_bytes()), Affinity::Numeric), Value::Text(_))
+}
+
+/// Returns the least and the greatest value of an IN. `None` if there is none, or if they are of several kinds.
+fn bounds(list: HostValue<'_>) -> Result<Option<(OwnedValue, OwnedValue)>, Failure> {
+    let mut bounds: Option<(OwnedValue, OwnedValue)> = None;
+    let mut is_mixed = false;
+    list.for_each_of_list(&mut |value| {
+        let value = value.to_owned_value();
+        if value == OwnedValue::Null || is_mixed {
+            return;
+        }
+        let Some((least, most)) = &mut bounds else {
+            bounds = Some((value.clone(), value));
+            return;
+        };
+        is_mixed = kind(least) != kind(&value);
+        let order = |other: &OwnedValue| sort_key::compare(&value.as_value(), &other.as_value(), Collation::Binary);
+        if order(least).is_lt() {
+            *least = value;
+        } else if order(most).is_gt() {
+            *most = value;
+        }
+    })?;
+    Ok(bounds.filter(|_| !is_mixed))
+}
+
+/// Returns a number for each kind of values that are compared with one another.
+fn kind(value: &OwnedValue) -> u8 {
+    match value {
+        OwnedValue::Null => 0,
+        OwnedValue::Int(_) | OwnedValue::Real(_) => 1,
+        OwnedValue::Text(_) => 2,
+        OwnedValue::Blob(_) => 3,
     }
 }
 

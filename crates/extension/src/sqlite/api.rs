@@ -121,7 +121,13 @@ pub struct Api {
     pub value_pointer: unsafe extern "C" fn(*mut Value, *const c_char) -> *mut c_void,
     _unused_222: [Unused; 2],
     pub vtab_collation: unsafe extern "C" fn(*mut IndexInfo, c_int) -> *const c_char,
-    _unused_225: [Unused; 41],
+    _unused_225: [Unused; 32],
+    pub vtab_rhs_value: unsafe extern "C" fn(*mut IndexInfo, c_int, *mut *mut Value) -> c_int,
+    _unused_258: [Unused; 1],
+    pub vtab_in: unsafe extern "C" fn(*mut IndexInfo, c_int, c_int) -> c_int,
+    pub vtab_in_first: unsafe extern "C" fn(*mut Value, *mut *mut Value) -> c_int,
+    pub vtab_in_next: unsafe extern "C" fn(*mut Value, *mut *mut Value) -> c_int,
+    _unused_262: [Unused; 4],
     /// Since 3.41: ask for the version first.
     pub is_interrupted: unsafe extern "C" fn(*mut Connection) -> c_int,
 }
@@ -130,6 +136,7 @@ pub struct Api {
 const _: () = {
     assert!(std::mem::offset_of!(Api, column_blob) == 19 * size_of::<usize>());
     assert!(std::mem::offset_of!(Api, create_module_v2) == 119 * size_of::<usize>());
+    assert!(std::mem::offset_of!(Api, vtab_in) == 259 * size_of::<usize>());
     assert!(std::mem::offset_of!(Api, is_interrupted) == 266 * size_of::<usize>());
 };
 

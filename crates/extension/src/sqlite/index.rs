@@ -87,6 +87,30 @@ impl Index<'_> {
         !name.is_null() && unsafe { CStr::from_ptr(name) }.to_bytes().eq_ignore_ascii_case(b"BINARY")
     }
 
+    /// Returns whether the right side of a constraint is a literal.
+    pub fn is_literal(&self, number: usize) -> bool {
+        let number = c_int::try_from(number).unwrap_or(c_int::MAX);
+        let mut value = std::ptr::null_mut();
+        // SAFETY: the struct is that of this call, and the number that of one of its constraints.
+        unsafe { (self.api.vtab_rhs_value)(self.info, number, &raw mut value) == api::OK }
+    }
+
+    /// Returns whether a constraint is an IN whose values can be had at once: those of row values, and those behind 31 other constraints,
+    /// cannot.
+    pub fn is_list(&self, number: usize) -> bool {
+        let number = c_int::try_from(number).unwrap_or(c_int::MAX);
+        // SAFETY: the struct is that of this call, and the number that of one of its constraints.
+        unsafe { (self.api.vtab_in)(self.info, number, -1) != 0 }
+    }
+
+    /// Asks for all values of an IN as the next argument. SQLite checks it, too.
+    pub fn take_list(&mut self, number: usize) {
+        self.take(number, false);
+        let number = c_int::try_from(number).unwrap_or(c_int::MAX);
+        // SAFETY: the struct is that of this call, and the number that of one of its constraints.
+        unsafe { (self.api.vtab_in)(self.info, number, 1) };
+    }
+
     /// Asks for the right side of a constraint as the next argument. SQLite need not check it if `is_whole`.
     pub fn take(&mut self, number: usize, is_whole: bool) {
         assert!(number < self.len(), "a constraint");

@@ -71,6 +71,25 @@ impl<'a> HostValue<'a> {
         unsafe { (self.api.value_int64)(self.value.as_ptr()) }
     }
 
+    /// Passes each value of an IN that was [asked for at once](super::Index::take_list) to `look`.
+    ///
+    /// # Errors
+    /// If SQLite cannot read them.
+    pub fn for_each_of_list(self, look: &mut dyn FnMut(HostValue<'_>)) -> Result<(), Failure> {
+        let mut value = std::ptr::null_mut();
+        // SAFETY: the argument lives, and the result is a place on the stack.
+        let mut code = unsafe { (self.api.vtab_in_first)(self.value.as_ptr(), &raw mut value) };
+        while let (api::OK, Some(found)) = (code, NonNull::new(value)) {
+            look(HostValue { api: self.api, value: found, call: PhantomData });
+            // SAFETY: as above. The value that was found is not used any more.
+            code = unsafe { (self.api.vtab_in_next)(self.value.as_ptr(), &raw mut value) };
+        }
+        if matches!(code, api::OK | api::DONE) {
+            return Ok(());
+        }
+        Err(Failure { code, ..Failure::new("the values of IN cannot be read") })
+    }
+
     /// Returns the bytes of a text or blob.
     pub fn bytes(self) -> &'a [u8] {
         let is_text = self.kind() == Kind::Text;

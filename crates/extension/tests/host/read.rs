@@ -1,6 +1,6 @@
 //! Files as tables.
 
-use crate::room::{Room, failure, memory, rows};
+use crate::room::{Room, failure, memory, rows, rows_of};
 use arrow_array::{ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
@@ -252,4 +252,119 @@ fn odd_files_are_tables_too() {
     let sql = format!("CREATE VIRTUAL TABLE temp.more USING litepress_read('{more}', no-header)");
     assert!(failure(&sqlite, &sql).contains("there are 2001 columns"));
     assert!(failure(&sqlite, "SELECT * FROM litepress_read('')").contains("No such file"));
+}
+
+/// Makes tables with values of every affinity, and views with values of other kinds than their columns have: texts in a column of integers.
+fn make_right_sides(sqlite: &Connection) {
+    sqlite
+        .execute_batch(
+            "CREATE TABLE ids (i INTEGER, t TEXT, b BLOB, r REAL, n NUMERIC, x);
+             INSERT INTO ids SELECT value, value, value, value, value, value FROM json_each('[7, 8, 10, 1.5, \"007\", \"x\", \"1e1\", null]');
+             INSERT INTO ids (b, x) VALUES (x'37', x'78');
+             CREATE VIRTUAL TABLE temp.given USING litepress_array(i INTEGER, t TEXT);
+             CREATE TEMP VIEW arrays AS SELECT i, t FROM given('[\"007\", \"8\", \"x\", \"1e1\"]', '[7, 8, \"x\", 10]');
+             CREATE TEMP VIEW mixed AS SELECT i AS a FROM ids UNION ALL SELECT '007' UNION ALL SELECT '8';",
+        )
+        .expect("tables");
+}
+
+/// Conditions on a column `{c}`, and on another one, `{d}`.
+fn conditions() -> Vec<String> {
+    let mut all = Vec::new();
+    for column in ["i", "t", "b", "r", "n", "x", "+i", "CAST(t AS INTEGER)"] {
+        all.push(format!("{{c}} IN (SELECT {column} FROM ids)"));
+        all.push(format!("{{c}} IN (SELECT {column} FROM ids UNION ALL SELECT '007')"));
+        all.push(format!("({{c}}, {{d}}) IN (SELECT {column}, {column} FROM ids)"));
+        all.push(format!("({{c}}, 1) IN (SELECT {column}, 1 FROM ids)"));
+        for sign in ["=", "<", ">="] {
+            for value in ["7", "'007'", "'x'", "10"] {
+                all.push(format!("{{c}} {sign} (SELECT {column} FROM ids WHERE x = {value})"));
+            }
+            all.push(
+                format!("EXISTS (SELECT 1 FROM ids WHERE {{c}} {sign} ids.{})", column.trim_start_matches('+'))
+                    .replace("ids.CAST(t", "CAST(ids.t"),
+            );
+        }
+    }
+    for column in ["i", "t"] {
+        all.push(format!("{{c}} IN (SELECT {column} FROM arrays)"));
+        for sign in ["=", "<=", ">"] {
+            all.push(format!("{{c}} {sign} (SELECT {column} FROM arrays LIMIT 1)"));
+            all.push(format!("EXISTS (SELECT 1 FROM arrays WHERE {{c}} {sign} arrays.{column})"));
+            all.push(format!("EXISTS (SELECT 1 FROM mixed WHERE {{c}} {sign} mixed.a)"));
+        }
+    }
+    for list in ["7, 8", "'007', 8", "'007', '8'", "'x'", "NULL", "NULL, 'x', x'37'", "", "?1, 8", "?1, ?2", "1.5, 7"] {
+        all.push(format!("{{c}} IN ({list})"));
+        all.push(format!("{{c}} IN ({list}) AND {{d}} IN ({list})"));
+    }
+    for value in ["?1", "?2", "?3", "7", "'007'", "CAST('7' AS INTEGER)", "+'8'", "'1e' || 1", "x'37'"] {
+        all.extend(["=", "<", "<=", ">", ">=", "IS"].map(|sign| format!("{{c}} {sign} {value}")));
+        all.push(format!("({{c}}, {{d}}) > ({value}, 5)"));
+    }
+    all
+}
+
+/// `column IN (SELECT number FROM ...)` lost the texts of a file that are equal to the numbers: if the values of an IN come one by one, SQLite
+/// compares them under the affinity of the left side alone.
+#[test]
+fn no_condition_loses_rows_by_its_affinity() {
+    let (room, sqlite) = (Room::new(), memory());
+    let text = "t,i,r,m\n007,7,7.0,7\n8,8,1.5,x\nx,10,,1e1\n1e1,,-3.5,\n7,1,10.0,007\n,2,8.0,8\n";
+    let file = room.file("codes.csv", text);
+    sqlite.execute(&format!("CREATE VIRTUAL TABLE temp.codes USING litepress_read('{file}')"), []).unwrap();
+    let declared = rows(&sqlite, "SELECT group_concat(name || ' ' || type) FROM pragma_table_info('codes')");
+    sqlite.execute_batch(&format!("CREATE TABLE real_codes ({})", declared[0].trim_matches('\''))).unwrap();
+    sqlite
+        .execute_batch(
+            "INSERT INTO real_codes SELECT * FROM codes; CREATE TABLE real_call (c1 BLOB, c2 BLOB, c3 BLOB, c4 BLOB)",
+        )
+        .unwrap();
+    let call = format!("litepress_read('{file}')");
+    sqlite.execute(&format!("INSERT INTO real_call SELECT c1, c2, c3, c4 FROM {call}"), []).unwrap();
+    make_right_sides(&sqlite);
+    let named = ["t", "i", "r", "m"].map(str::to_owned);
+    let numbered = ["c1", "c2", "c3", "c4"].map(str::to_owned);
+    let mut kept = 0;
+    for (file, ordinary, columns) in [("codes", "real_codes", named), (&*call, "real_call", numbered)] {
+        for condition in conditions() {
+            for (at, column) in columns.iter().enumerate() {
+                let condition = condition.replace("{c}", column).replace("{d}", &columns[(at + 1) % 4]);
+                let found = |table: &str| {
+                    let sql = format!(
+                        "SELECT group_concat(rowid) FROM (SELECT rowid FROM {table} WHERE {condition} ORDER BY rowid) WHERE ?1 = ?1 OR ?2 OR ?3"
+                    );
+                    rows_of(&sqlite, &sql, ["007", "8", "x"])
+                };
+                let expected = found(ordinary);
+                kept += usize::from(expected != ["NULL"]);
+                assert_eq!(found(file), expected, "{file}: {condition}");
+            }
+        }
+        for right in ["ids.i", "ids.t", "ids.b", "ids.r", "ids.n", "ids.x", "+ids.i"] {
+            for (column, sign) in columns.iter().flat_map(|column| ["=", "<", ">="].map(|sign| (column, sign))) {
+                let join = |table: &str| {
+                    rows(
+                        &sqlite,
+                        &format!(
+                            "SELECT f.rowid, ids.rowid FROM {table} AS f JOIN ids ON f.{column} {sign} {right} ORDER BY 1, 2"
+                        ),
+                    )
+                };
+                assert_eq!(join(file), join(ordinary), "{file}: {column} {sign} {right}");
+            }
+        }
+    }
+    assert!(kept > 500, "{kept} conditions keep rows");
+}
+
+/// The values of an IN are one scan. Before, the file was read once for each of them.
+#[test]
+fn the_values_of_in_are_one_scan() {
+    let (room, sqlite) = (Room::new(), memory());
+    let file = room.file("codes.csv", "t\na\nb\nc\n");
+    sqlite.execute(&format!("CREATE VIRTUAL TABLE temp.codes USING litepress_read('{file}')"), []).unwrap();
+    let plan = rows(&sqlite, "EXPLAIN QUERY PLAN SELECT * FROM codes WHERE t IN ('a', 'c')");
+    assert!(plan[0].contains("0=i"), "{plan:?}");
+    assert_eq!(rows(&sqlite, "SELECT * FROM codes WHERE t IN ('a', 'c')"), ["'a'", "'c'"]);
 }
