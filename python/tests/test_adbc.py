@@ -594,6 +594,61 @@ def test_read_only(db: Path) -> None:
             cursor.adbc_ingest("t", TABLE, mode="append")
 
 
+def test_another_sqlite_deletes_the_wal(db: Path) -> None:
+    """Python's sqlite3 takes itself for the last user when it closes: commits of the driver went to a WAL without a name, and both lost rows."""
+    with closing(sqlite3.connect(db)) as first:
+        first.executescript("PRAGMA journal_mode = WAL; CREATE TABLE t (id)")
+
+    def python_inserts(row: int) -> None:
+        with closing(sqlite3.connect(db, isolation_level=None)) as other:
+            other.execute("INSERT INTO t VALUES (?)", (row,))
+
+    rows = "SELECT group_concat(id) FROM (SELECT id FROM t ORDER BY id)"
+    with connected(db) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TEMP TABLE kept AS SELECT 7 AS a")
+        connection.commit()
+        for row in range(1, 9, 4):
+            python_inserts(row)
+            cursor.execute("INSERT INTO t SELECT ? FROM kept", (row + 1,))
+            connection.commit()
+            python_inserts(row + 2)
+            cursor.adbc_ingest("t", pa.table({"id": [row + 3]}), mode="append")
+            connection.commit()
+            cursor.execute(rows)
+            expected = ",".join(map(str, range(1, row + 4)))
+            assert cursor.fetchone() == (expected,)
+            assert queried_elsewhere(db, rows) == expected
+            connection.commit()
+        # In the middle of a transaction it is too late.
+        cursor.execute("INSERT INTO t VALUES (100)")
+        with closing(sqlite3.connect(db)) as other:
+            other.execute(rows).fetchall()
+        with pytest.raises(dbapi.Error, match="deleted the WAL"):
+            connection.commit()
+        connection.rollback()
+        cursor.execute("INSERT INTO t SELECT a + 2 FROM kept")
+        connection.commit()
+        assert queried_elsewhere(db, rows) == "1,2,3,4,5,6,7,8,9"
+
+
+def test_a_connection_that_was_left_open_is_closed_later(db: Path) -> None:
+    """The driver leaves its connection to a WAL open if another SQLite uses it. Its rest made the next connection fail, or write to no file."""
+    with closing(sqlite3.connect(db)) as first:
+        first.executescript("PRAGMA journal_mode = WAL; CREATE TABLE t (id)")
+    connection = connected(db)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT * FROM t")
+    with closing(sqlite3.connect(db, isolation_level=None)) as other:
+        other.execute("INSERT INTO t VALUES (1)")
+        connection.close()
+        other.execute("INSERT INTO t VALUES (2)")
+    for row in (3, 4):
+        with connected(db) as connection, connection.cursor() as cursor:
+            cursor.execute("INSERT INTO t VALUES (?)", (row,))
+            connection.commit()
+        assert queried_elsewhere(db, "SELECT group_concat(id) FROM t") == ",".join(map(str, range(1, row + 1)))
+
+
 FORKS = ["new", "new with SQL", "waiting", "written", "reading"]
 
 

@@ -199,6 +199,9 @@ impl Session {
     /// Returns the connection of SQLite: to the file, or to a draft if it does not exist.
     fn sqlite(&mut self) -> Result<Arc<Sqlite>> {
         self.refuse_forked()?;
+        if !self.began {
+            self.leave_deleted_wal()?;
+        }
         if let Some(sqlite) = &self.sqlite {
             return Ok(sqlite.clone());
         }
@@ -227,6 +230,31 @@ impl Session {
         }
         self.sqlite = Some(sqlite.clone());
         Ok(sqlite)
+    }
+
+    /// Closes a connection whose WAL was [deleted](Activity::has_deleted_wal). The next one gets its state.
+    fn leave_deleted_wal(&mut self) -> Result<()> {
+        let Location::File { path, .. } = &self.location else { return Ok(()) };
+        if self.draft.is_some() || !self.activity.has_deleted_wal() {
+            return Ok(());
+        }
+        let _own_use = self.own_use(path)?;
+        if let Some(sqlite) = self.sqlite.take_if(|sqlite| sqlite.is_autocommit() && sqlite.open_results() == 0) {
+            // All that it has was copied to the database before the WAL was deleted.
+            sqlite.leave_wal();
+            self.kept = Some(ConnectionState::of(&sqlite.lock(), &self.attached).map_err(|error| of_sqlite(&error))?);
+        }
+        self.activity.close_left();
+        self.refuse_deleted_wal("close results and other connections of the driver to this database")
+    }
+
+    fn refuse_deleted_wal(&self, advice: &str) -> Result<()> {
+        if self.draft.is_some() || !self.activity.has_deleted_wal() {
+            return Ok(());
+        }
+        let what =
+            "another copy of SQLite in this program has closed the database and deleted the WAL of this connection";
+        Err(failed(Status::IO, format!("{what}: {advice}")))
     }
 
     fn open_draft(&self, path: &Path) -> Result<Arc<Sqlite>> {
@@ -334,6 +362,9 @@ impl Session {
             && let Some(sqlite) = &self.sqlite
             && !sqlite.is_autocommit()
         {
+            if self.has_changes(sqlite)? {
+                self.refuse_deleted_wal("roll back, and run the transaction again")?;
+            }
             sqlite.run("COMMIT")?;
         }
         let published = self.publish();
@@ -382,6 +413,7 @@ impl Session {
             sqlite.run("COMMIT")?;
         }
         self.note_end();
+        self.leave_deleted_wal()?;
         let (Location::File { path, .. }, Some(waiting)) = (&self.location, &self.waiting) else { return Ok(()) };
         let _own_use = self.own_use(path)?;
         let mut options = waiting.options.clone();
@@ -669,9 +701,13 @@ impl Drop for Session {
             let _ = sqlite.run("ROLLBACK");
         }
         self.activity.note(false);
-        // Its end would end the locks of the other copy, and delete the WAL that this one writes to.
-        if self.draft.is_none() && self.activity.is_used_by_another_copy() {
-            std::mem::forget(sqlite);
+        if self.draft.is_some() {
+            return;
+        }
+        if self.activity.is_used_by_another_copy() {
+            self.activity.leave_open(sqlite);
+        } else if self.activity.has_deleted_wal() {
+            sqlite.leave_wal();
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::{Result, of_sqlite};
 use litepress_rows::sqlite::plain_name;
 use litepress_rows::sync::lock;
-use rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY;
+use rusqlite::config::DbConfig::{SQLITE_DBCONFIG_ENABLE_FKEY, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE};
 use rusqlite::{Connection, InterruptHandle, OpenFlags};
 use std::path::Path;
 use std::process;
@@ -69,6 +69,12 @@ impl Sqlite {
     pub fn enforce_foreign_keys(&self, enforce: bool) -> Result<()> {
         let set = self.lock().set_db_config(SQLITE_DBCONFIG_ENABLE_FKEY, enforce);
         set.map(|_| ()).map_err(|error| of_sqlite(&error))
+    }
+
+    /// Makes the connection leave the WAL as it is when it ends.
+    pub fn leave_wal(&self) {
+        // It fails on closed connections alone.
+        let _ = self.lock().set_db_config(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
     }
 
     /// Returns whether a statement runs or a transaction is open.
