@@ -24,6 +24,7 @@ use litepress::engine::Draft;
 use litepress::named_options::NamedOptions;
 use litepress::own_locks::OwnUse;
 use litepress::{AppendOptions, PageSize};
+use litepress_rows::files::FileId;
 use rusqlite::{OpenFlags, TransactionState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -76,6 +77,8 @@ pub struct Session {
     autocommit: bool,
     /// The connection to the file or the draft. Declared before the draft: it is closed first.
     sqlite: Option<Arc<Sqlite>>,
+    /// The file that the connection was opened to.
+    opened: Option<FileId>,
     /// SQLite's BEGIN was run.
     began: bool,
     /// SQL has taken back the transaction of the draft.
@@ -113,6 +116,7 @@ impl Session {
             enforces_until_end: false,
             autocommit: true,
             sqlite: None,
+            opened: None,
             began: false,
             rolled_back: Arc::default(),
             draft: None,
@@ -200,6 +204,7 @@ impl Session {
     fn sqlite(&mut self) -> Result<Arc<Sqlite>> {
         self.refuse_forked()?;
         if !self.began {
+            self.leave_replaced_file()?;
             self.leave_deleted_wal()?;
         }
         if let Some(sqlite) = &self.sqlite {
@@ -219,7 +224,9 @@ impl Session {
                     Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
                     Access::Create => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
                 };
-                Sqlite::open_file(path, flags, self.busy_timeout)?
+                let sqlite = Sqlite::open_file(path, flags, self.busy_timeout)?;
+                self.opened = FileId::at(path).ok();
+                sqlite
             }
         };
         self.cancel.watch(sqlite.interrupt_handle());
@@ -232,6 +239,25 @@ impl Session {
         Ok(sqlite)
     }
 
+    /// Closes a connection whose file was replaced by another one. The next connection gets its state.
+    fn leave_replaced_file(&mut self) -> Result<()> {
+        let (None, Location::File { path, .. }) = (&self.draft, &self.location) else { return Ok(()) };
+        let is_replaced = FileId::at(path).is_ok_and(|file| self.opened.as_ref().is_some_and(|opened| *opened != file));
+        if !is_replaced {
+            return Ok(());
+        }
+        self.close_idle()
+    }
+
+    /// Closes a connection that has no transaction. Its WAL, which belongs to another file or to none, stays as it is.
+    fn close_idle(&mut self) -> Result<()> {
+        if let Some(sqlite) = self.sqlite.take_if(|sqlite| sqlite.is_autocommit() && sqlite.open_results() == 0) {
+            sqlite.leave_wal();
+            self.kept = Some(ConnectionState::of(&sqlite.lock(), &self.attached).map_err(|error| of_sqlite(&error))?);
+        }
+        Ok(())
+    }
+
     /// Closes a connection whose WAL was [deleted](Activity::has_deleted_wal). The next one gets its state.
     fn leave_deleted_wal(&mut self) -> Result<()> {
         let Location::File { path, .. } = &self.location else { return Ok(()) };
@@ -239,11 +265,8 @@ impl Session {
             return Ok(());
         }
         let _own_use = self.own_use(path)?;
-        if let Some(sqlite) = self.sqlite.take_if(|sqlite| sqlite.is_autocommit() && sqlite.open_results() == 0) {
-            // All that it has was copied to the database before the WAL was deleted.
-            sqlite.leave_wal();
-            self.kept = Some(ConnectionState::of(&sqlite.lock(), &self.attached).map_err(|error| of_sqlite(&error))?);
-        }
+        // All that the WAL had was copied to the database before it was deleted.
+        self.close_idle()?;
         self.activity.close_left();
         self.refuse_deleted_wal("close results and other connections of the driver to this database")
     }

@@ -430,3 +430,25 @@ fn ingests_into_databases_in_utf_16() {
         one.commit().expect("the end of a reader");
     }
 }
+
+/// A connection sees a file that has taken the place of its own, and keeps its temporary tables.
+#[test]
+fn the_next_transaction_is_in_the_file_that_replaced_the_old_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, other) = (folder.path().join("people.db"), folder.path().join("other.db"));
+    let mut one = connection(&path, &[]);
+    ingest(&mut one, "create", people(0..10)).expect("rows");
+    run(&mut one, "CREATE TEMP TABLE kept AS SELECT 1000 AS a").expect("a table");
+    one.commit().expect("a commit");
+    for rows in [20, 30] {
+        let mut maker = connection(&other, &[]);
+        ingest(&mut maker, "create", people(0..rows)).expect("rows");
+        maker.commit().expect("a commit");
+        std::fs::rename(&other, &path).expect("a name");
+        assert_eq!(count(&mut one, "SELECT count(*) + a FROM person, kept"), rows + 1000);
+        one.commit().expect("a commit");
+        ingest(&mut one, "append", people(rows..rows + 1)).expect("rows");
+        one.commit().expect("a commit");
+        assert_eq!(count(&mut connection(&path, &[]), "SELECT count(*) FROM person"), rows + 1);
+    }
+}
