@@ -7,7 +7,7 @@
 //!
 //! session.rs     the transaction: drafts, rows that wait, SQLite     activity.rs  other connections of this process
 //! press.rs       rows through litepress                              ingest.rs    printed rows into a database that SQLite changes
-//! connection_state.rs  state that outlives a connection to a draft
+//! definitions.rs the schema of a draft                               connection_state.rs  state that outlives a connection
 //!
 //! sqlite.rs      a connection that statements share                  cursor.rs    a statement that is read bit by bit
 //! query.rs       results as streams                                  columns.rs   values of SQLite as Arrow columns
@@ -23,6 +23,7 @@ mod columns;
 mod connection;
 mod connection_state;
 mod cursor;
+mod definitions;
 mod driver;
 mod error;
 mod info;

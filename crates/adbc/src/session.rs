@@ -13,17 +13,18 @@
 
 use crate::activity::Activity;
 use crate::cancel::Cancel;
-use crate::connection_state::{ConnectionState, is_bare};
+use crate::connection_state::ConnectionState;
+use crate::definitions::Definitions;
 use crate::error::{Result, failed, of_press, of_sqlite};
 use crate::ingest::{self, IngestTarget, Mode, StagedRows, Step, atomically};
 use crate::location::{Access, Location};
 use crate::press::{self, Rows};
 use crate::sqlite::{self, Sqlite};
 use adbc_core::error::Status;
+use litepress::AppendOptions;
 use litepress::engine::Draft;
 use litepress::named_options::NamedOptions;
 use litepress::own_locks::OwnUse;
-use litepress::{AppendOptions, PageSize};
 use litepress_rows::files::FileId;
 use rusqlite::{OpenFlags, TransactionState};
 use std::path::{Path, PathBuf};
@@ -514,8 +515,8 @@ impl Session {
         options.append.enforce_foreign_keys |= sqlite.enforces_foreign_keys()?;
         if step == Step::Append && target.catalog == "main" {
             if let Some(definitions) = self.definitions_of_draft(&sqlite, target)? {
-                options.build.page_size = self.page_size_of_draft(&sqlite)?.or(options.build.page_size);
-                return self.print_again(rows, definitions, &options);
+                options.build.page_size = definitions.page_size.or(options.build.page_size);
+                return self.print_again(rows, definitions.sql, &options);
             }
             if let Some(path) = self.file_for_pages(&sqlite).filter(|_| is_first) {
                 return self.append(&path, &sqlite, target, rows, options);
@@ -549,53 +550,12 @@ impl Session {
         Ok(count)
     }
 
-    /// Returns the definitions of a draft that has no rows, if all that it holds is in them. `None` if the table has triggers: only
-    /// SQLite runs these.
-    fn definitions_of_draft(&self, sqlite: &Sqlite, target: &IngestTarget) -> Result<Option<String>> {
+    /// Returns the definitions of the draft, if the rows of a table can be printed into them.
+    fn definitions_of_draft(&self, sqlite: &Sqlite, target: &IngestTarget) -> Result<Option<Definitions>> {
         if self.draft.is_none() || sqlite.open_results() > 0 {
             return Ok(None);
         }
-        let connection = sqlite.lock();
-        let look = || -> rusqlite::Result<Option<String>> {
-            let number =
-                |pragma: &str| connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0));
-            if !is_bare(&connection)?
-                || number("foreign_keys")? != 0
-                || number("user_version")? != 0
-                || number("application_id")? != 0
-                || number("auto_vacuum")? != 0
-                || !sqlite::is_utf8(&connection)?
-            {
-                return Ok(None);
-            }
-            let mut select =
-                connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")?;
-            let objects = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
-            let objects: Vec<(String, String, String, Option<String>)> = objects.collect::<rusqlite::Result<_>>()?;
-            for (kind, name, table, sql) in &objects {
-                let has_trigger = kind == "trigger" && table.eq_ignore_ascii_case(&target.table);
-                // ANALYZE has made it, and a print makes it on request alone.
-                let is_statistic = name.starts_with("sqlite_stat");
-                if has_trigger || is_statistic {
-                    return Ok(None);
-                }
-                let is_virtual = sql.as_deref().is_some_and(|sql| sql.starts_with("CREATE VIRTUAL"));
-                let rows = format!("SELECT EXISTS (SELECT 1 FROM main.{})", litepress_rows::quoted_name(name));
-                if is_virtual || kind == "table" && connection.query_row(&rows, [], |row| row.get(0))? {
-                    return Ok(None);
-                }
-            }
-            let definitions: Vec<String> = objects.into_iter().filter_map(|(_, _, _, sql)| sql).collect();
-            Ok(Some(definitions.join(";\n")))
-        };
-        look().map_err(|error| of_sqlite(&error))
-    }
-
-    /// Returns the page size of a draft, if it is not SQLite's own choice.
-    fn page_size_of_draft(&self, sqlite: &Sqlite) -> Result<Option<PageSize>> {
-        let bytes = sqlite.lock().query_row("PRAGMA page_size", [], |row| row.get(0));
-        let size = PageSize::new(bytes.map_err(|error| of_sqlite(&error))?);
-        Ok(size.filter(|size| *size != PageSize::DEFAULT))
+        Definitions::of(&sqlite.lock(), &target.table).map_err(|error| of_sqlite(&error))
     }
 
     /// Prints the rows into the tables that the transaction has defined so far.
