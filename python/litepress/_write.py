@@ -150,7 +150,8 @@ def write(
         replaces the whole file. The old file stays until the new one takes its place.
     on_conflict
         Rows with the same key: ``"abort"`` fails, ``"ignore"`` keeps the first, ``"replace"`` the last, and ``"update"`` gives the
-        values of the columns that the data have to the row with the key (upsert).
+        values of the columns that the data have to the row with the key (upsert). Other columns keep their values. Dicts that
+        update rows have the same keys: others are refused, because NULL would take the place of a value.
     key, update_columns
         Columns of the unique key that decides which row is updated, by default the primary key; and the columns that change, by
         default all that the data have.

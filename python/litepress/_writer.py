@@ -240,7 +240,8 @@ class TableWriter:
         """Add a row: a tuple or list of the values of all columns, a dict, a dataclass or another object with attributes.
 
         A refused row is not added, and the writer stays open. If a row violates a constraint of its table (NOT NULL, the
-        types of STRICT tables, UNIQUE), a later call may report it. That gives the database up.
+        types of STRICT tables, UNIQUE), a later call may report it. That gives the database up. So do rows with
+        ``on_conflict="update"`` that have values for other columns than the table's rows before them.
         """
         self._append(row, self._position)
 

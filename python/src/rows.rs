@@ -15,7 +15,7 @@ use crate::errors::exception;
 use crate::feed::PieceMaker;
 use crate::names;
 use litepress::pipeline::RowsInMemory;
-use litepress::{Error, ErrorKind};
+use litepress::{Conflict, Error, ErrorKind};
 use litepress_load::reader::{Batch, FileColumn};
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{CellBlock, Table};
@@ -25,8 +25,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyString};
 use std::collections::VecDeque;
 
-/// Opens `_data.Rows` or `_data.Columns` as a source of pieces. `known` is the table of the schema, if one is given; `forms` are
-/// the forms in which columns of Arrow are stored.
+/// Opens `_data.Rows` or `_data.Columns` as a source of pieces. `known` is the table of the schema, if one is given; `conflict` is
+/// the policy for rows with the same key; `forms` are the forms in which columns of Arrow are stored.
 ///
 /// # Errors
 /// Exceptions of Python code; rows and columns of unknown shape; values that cannot be stored.
@@ -36,13 +36,14 @@ pub fn piece_maker(
     table: &str,
     adapters: Option<&Bound<'_, PyAny>>,
     known: Option<&Table>,
+    conflict: Conflict,
     forms: &[(String, String)],
 ) -> PyResult<Box<dyn PieceMaker + Send>> {
     if described.hasattr("columns")? {
         return Ok(Box::new(Columns::new(py, described, table, adapters, known, forms)?));
     }
     let names: Option<Vec<String>> = described.getattr("names")?.extract()?;
-    let rows = TableRows::new(py, table, names, adapters, known)?;
+    let rows = TableRows::new(py, table, names, adapters, known, conflict)?;
     Ok(Box::new(Rows::new(&described.getattr("data")?, rows)?))
 }
 
@@ -109,7 +110,7 @@ struct Column {
     builder: PythonColumn,
     /// Number of the first row that has it; 0 if none has.
     first_seen: u64,
-    /// Rows may lack it: it has a DEFAULT, or is numbered.
+    /// [Rows may lack it](known_columns).
     is_optional: bool,
 }
 
@@ -136,6 +137,8 @@ pub struct TableRows {
     names: Option<Vec<String>>,
     /// Ordinary columns of the schema's table: the name, and whether rows may lack it.
     known: Option<Vec<(String, bool)>>,
+    /// Rows update others: mappings must have the same keys, because the columns that are updated are those of all rows.
+    updates: bool,
     adapter: Adapter,
     shape: Option<Shape>,
     naming: Naming,
@@ -162,11 +165,13 @@ impl TableRows {
         names: Option<Vec<String>>,
         adapters: Option<&Bound<'_, PyAny>>,
         known: Option<&Table>,
+        conflict: Conflict,
     ) -> PyResult<Self> {
         Ok(Self {
             table: table.to_owned(),
             names,
-            known: known.map(known_columns),
+            known: known.map(|table| known_columns(table, conflict)),
+            updates: conflict == Conflict::Update,
             adapter: Adapter::new(py, adapters)?,
             shape: None,
             naming: Naming::default(),
@@ -385,11 +390,13 @@ impl TableRows {
     }
 }
 
-/// Returns the names of a table's ordinary columns, each with whether rows may lack it: it has a DEFAULT, or is numbered.
-pub fn known_columns(table: &Table) -> Vec<(String, bool)> {
+/// Returns the names of a table's ordinary columns, each with whether rows may lack it: it has a DEFAULT, or is numbered. Rows that
+/// update others may lack any: the column keeps its value.
+pub fn known_columns(table: &Table, conflict: Conflict) -> Vec<(String, bool)> {
     let column = |position: usize| {
         let column = &table.columns[position];
-        (column.name.clone(), column.default.is_some() || table.rowid_alias == Some(position))
+        let is_filled = column.default.is_some() || table.rowid_alias == Some(position);
+        (column.name.clone(), is_filled || conflict == Conflict::Update)
     };
     table.ordinary_columns().map(column).collect()
 }

@@ -75,7 +75,7 @@ pub fn write<'py>(
         }
         (None, defined) => defined,
     };
-    let data = Data::open(py, tables, known.as_ref(), adapters, &request.store_as)?;
+    let data = Data::open(py, tables, known.as_ref(), adapters, &request)?;
     let plan = LoadPlan::from_readers(request, data.given, &|| options.progress.go_on()).map_err(raise)?;
     refuse_left_out(&plan).map_err(raise)?;
     options = options.clone().analyze(options.analyze || plan.has_statistics && !options.part);
@@ -189,7 +189,7 @@ impl Data {
         tables: Vec<Table<'py>>,
         schema: Option<&Schema>,
         adapters: Option<&Bound<'py, PyAny>>,
-        forms: &[(String, String)],
+        request: &LoadRequest,
     ) -> PyResult<Self> {
         let mut opened = Self::default();
         for (table, described) in tables {
@@ -197,7 +197,8 @@ impl Data {
                 arrow_in::reader(&described, &table)?
             } else {
                 let known = schema.and_then(|schema| schema.table(&table));
-                let maker = rows::piece_maker(py, &described, &table, adapters, known, forms)?;
+                let maker =
+                    rows::piece_maker(py, &described, &table, adapters, known, request.conflict, &request.store_as)?;
                 let formed = maker.formed();
                 let (feed, reader) = feed::channel(maker.fields().to_vec(), formed);
                 opened.inputs.push((table.clone(), TableInput { maker, feed }));

@@ -118,7 +118,8 @@ impl Writer {
         let py = described.py();
         self.with_work(py, |work| {
             work.pipeline.name_table(table);
-            let mut pieces = Pieces::open(described, self.adapters.bind(py), work.pipeline.encoder(table))?;
+            let conflict = work.pipeline.options().on_conflict;
+            let mut pieces = Pieces::open(described, self.adapters.bind(py), conflict, work.pipeline.encoder(table))?;
             while work.pending[table].take_piece(py, &mut pieces, work.pipeline.encoder(table))? {
                 work.send_parts(py, table)?;
                 py.check_signals()?;
@@ -285,7 +286,8 @@ impl Work {
                 return Err(Error::new(ErrorKind::Usage, "a database in memory needs a schema"));
             }
         };
-        let pending = pipeline.schema().tables.iter().map(PendingRows::new).collect();
+        let conflict = pipeline.options().on_conflict;
+        let pending = pipeline.schema().tables.iter().map(|table| PendingRows::new(table, conflict)).collect();
         Ok(Self { pipeline, pending, started: Instant::now() })
     }
 

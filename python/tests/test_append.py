@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import litepress
@@ -127,3 +128,49 @@ def test_create_adds_rows_as_they_come(db: Path) -> None:
         litepress.create(db)
     with pytest.raises(litepress.UsageError, match="does not exist"):
         litepress.create(db.with_name("absent.db"), if_exists="append")
+
+
+PEOPLE = "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, age INT); INSERT INTO person VALUES (1, 'Ada', 36), (2, 'Bob', 40)"
+
+
+def added(path: Path, people: list[Any], way: str) -> None:
+    """Adds rows to a database in one of the ways to do so. Rows with the same key are updated."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(f"DROP TABLE IF EXISTS person; {PEOPLE}")
+    if way == "write":
+        litepress.write(path, {"person": people}, if_exists="append", on_conflict="update")
+        return
+    with litepress.create(path, if_exists="append", on_conflict="update") as writer:
+        if way == "extend":
+            writer["person"].extend(people)
+        else:
+            for row in people:
+                writer["person"].append(row)
+
+
+@pytest.mark.parametrize("way", ["write", "append", "extend"])
+def test_an_update_leaves_columns_that_dicts_lack(db: Path, way: str) -> None:
+    """`{"id": 1, "age": 37}` made the name of the row NULL, as every column without a DEFAULT that the dicts lacked."""
+    for kind in (dict, MappingProxyType):
+        added(db, [kind({"id": 1, "age": 37}), kind({"age": 5, "id": 3})], way)
+        assert rows(db, "SELECT * FROM person") == [(1, "Ada", 37), (2, "Bob", 40), (3, None, 5)]
+    added(db, [{"id": 1, "age": None, "name": "Eva"}], way)
+    assert rows(db, "SELECT * FROM person") == [(1, "Eva", None), (2, "Bob", 40)]
+
+
+@pytest.mark.parametrize("way", ["write", "append", "extend"])
+@pytest.mark.parametrize("other", [{"id": 2}, {"id": 2, "name": "Rob"}, {"id": 2, "age": 1, "name": "Rob"}])
+def test_an_update_refuses_dicts_with_different_keys(db: Path, way: str, other: dict[str, Any]) -> None:
+    """One dict with a name made the names of all rows NULL that the other dicts updated."""
+    with pytest.raises(litepress.Error, match="which the rows before it|other columns than the rows before"):
+        added(db, [{"id": 1, "age": 37}, other], way)
+    assert rows(db, "SELECT * FROM person") == [(1, "Ada", 36), (2, "Bob", 40)]
+
+
+def test_the_refusal_of_other_keys_names_the_row(db: Path) -> None:
+    with pytest.raises(litepress.DataError, match="record 3: the row lacks 'age', which the rows before it have") as lacks:
+        added(db, [{"id": 1, "age": 37}, {"ID": 2, "age": 5}, {"id": 3}], "write")
+    assert (lacks.value.table, lacks.value.record) == ("person", 3)
+    assert "with None for NULL" in str(lacks.value.advice)
+    with pytest.raises(litepress.DataError, match="record 2: the row has 'name', which the rows before it lack"):
+        added(db, [{"id": 1, "age": 37}, {"id": 3, "age": 2, "name": "Kim"}], "write")

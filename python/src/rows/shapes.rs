@@ -69,7 +69,34 @@ impl TableRows {
             bytes += column.push(&value, &self.adapter, &place)?;
             found += 1;
         }
-        if found < dict.len() { Ok(bytes + self.push_new_keys(dict)?) } else { Ok(bytes) }
+        if found < dict.len() {
+            bytes += self.push_new_keys(dict)?;
+        }
+        if self.updates {
+            self.check_keys(dict)?;
+        }
+        Ok(bytes)
+    }
+
+    /// Refuses a row whose keys differ from those of the rows before: the NULL of a key that only some rows have would take the place
+    /// of a value in the database.
+    fn check_keys(&self, dict: &Bound<'_, PyDict>) -> PyResult<()> {
+        let record = self.next_record();
+        let is_first = self.fields.is_none() && self.piece_rows == 0;
+        let seen = || self.columns.iter().filter(|column| column.first_seen > 0);
+        if is_first || dict.len() == seen().count() && seen().all(|column| column.first_seen < record) {
+            return Ok(());
+        }
+        let py = dict.py();
+        let lacked = seen().find(|column| !dict.contains(column.key.bind(py)).unwrap_or(true));
+        let message = match (lacked, seen().find(|column| column.first_seen == record)) {
+            (Some(column), _) => format!("the row lacks '{}', which the rows before it have", column.name),
+            (None, Some(column)) => format!("the row has '{}', which the rows before it lack", column.name),
+            (None, None) => return Ok(()),
+        };
+        let advice = "rows that update others have the same keys: add those with other keys in a call of their own, or give all \
+                      keys, with None for NULL";
+        Err(self.data_error(py, message, None, Some(advice)))
     }
 
     /// Appends the values of keys that have no column yet. Only the first piece may add columns, and none that a given table

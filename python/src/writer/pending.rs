@@ -5,29 +5,32 @@ use crate::errors::exception;
 use crate::feed::PieceMaker;
 use crate::rows::{TableRows, known_columns, piece_maker};
 use litepress::pipeline::TableEncoder;
-use litepress::{Error, Result};
+use litepress::{Conflict, Error, Result};
 use litepress_load::reader::{Piece, Reader};
 use litepress_load::source::ColumnSource;
 use litepress_rows::Table;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFrozenSet};
+use pyo3::types::{PyDict, PyFrozenSet, PyList, PyMapping, PyTuple};
 
 /// The pending rows of one table: a piece at most, about 4 MiB.
 pub struct PendingRows {
     rows: Option<TableRows>,
-    /// Rows may lack a column of the table: it has a DEFAULT, or is numbered.
+    /// The policy for rows with the same key.
+    conflict: Conflict,
+    /// [Rows may lack](known_columns) a column of the table.
     has_optional: bool,
-    /// The keys of the pending rows, if these are dicts and the table has such a column. Only rows with the same keys are
-    /// converted together: a lacking column must get its DEFAULT, not the NULL of a row beside others that have it.
+    /// The keys of the pending rows, if these are mappings and the table has such a column. Only rows with the same keys are
+    /// converted together: a lacking column must get its DEFAULT or keep its value, instead of the NULL of a row beside others that
+    /// have it.
     keys: Option<Py<PyFrozenSet>>,
 }
 
 impl PendingRows {
     /// Starts without rows.
-    pub fn new(table: &Table) -> Self {
-        let has_optional = known_columns(table).iter().any(|(_, is_optional)| *is_optional);
-        Self { rows: None, has_optional, keys: None }
+    pub fn new(table: &Table, conflict: Conflict) -> Self {
+        let has_optional = known_columns(table, conflict).iter().any(|(_, is_optional)| *is_optional);
+        Self { rows: None, conflict, has_optional, keys: None }
     }
 
     /// Returns the number of rows that the table was given.
@@ -45,13 +48,9 @@ impl PendingRows {
         adapters: &Bound<'_, PyDict>,
         encoder: &mut TableEncoder,
     ) -> Result<(), Failure> {
-        let dict = row.cast::<PyDict>().ok().filter(|_| self.has_optional);
-        let keys = dict.map(|dict| dict.call_method0("keys")).transpose()?;
-        if let Some(keys) = &keys
-            && !self.keys.as_ref().is_some_and(|known| keys.eq(known).unwrap_or(false))
-        {
-            self.encode(row.py(), encoder)?;
-            self.keys = Some(PyFrozenSet::new(row.py(), keys.try_iter()?.collect::<PyResult<Vec<_>>>()?)?.unbind());
+        let mapping = if self.has_optional { mapping(row) } else { None };
+        if let Some(mapping) = mapping {
+            self.begin_keys(&mapping.call_method0("keys")?, encoder)?;
         }
         if let Some(rows) = &mut self.rows {
             match rows.push(row) {
@@ -62,11 +61,22 @@ impl PendingRows {
             }
         }
         let table = encoder.table();
-        let mut rows = TableRows::new(row.py(), &table.name, None, Some(adapters), Some(table))?;
+        let mut rows = TableRows::new(row.py(), &table.name, None, Some(adapters), Some(table), self.conflict)?;
         rows.count_from(encoder.rows());
         rows.push(row)?;
         self.rows = Some(rows);
         self.encode_if_full(row.py(), encoder)
+    }
+
+    /// Encodes the pending rows if the next one has other keys.
+    fn begin_keys(&mut self, keys: &Bound<'_, PyAny>, encoder: &mut TableEncoder) -> Result<(), Failure> {
+        let py = keys.py();
+        if self.keys.as_ref().is_some_and(|known| keys.eq(known).unwrap_or(false)) {
+            return Ok(());
+        }
+        self.encode(py, encoder)?;
+        self.keys = Some(PyFrozenSet::new(py, keys.try_iter()?.collect::<PyResult<Vec<_>>>()?)?.unbind());
+        Ok(())
     }
 
     fn encode_if_full(&mut self, py: Python<'_>, encoder: &mut TableEncoder) -> Result<(), Failure> {
@@ -131,7 +141,12 @@ impl Pieces {
     ///
     /// # Errors
     /// Data that are no table, and columns that are not the table's.
-    pub fn open(described: &Bound<'_, PyAny>, adapters: &Bound<'_, PyDict>, encoder: &TableEncoder) -> PyResult<Self> {
+    pub fn open(
+        described: &Bound<'_, PyAny>,
+        adapters: &Bound<'_, PyDict>,
+        conflict: Conflict,
+        encoder: &TableEncoder,
+    ) -> PyResult<Self> {
         let py = described.py();
         let raise = |error| exception(py, &error);
         if described.get_type().name()? == "Arrow" {
@@ -140,7 +155,7 @@ impl Pieces {
             return Ok(Self { data: Data::Arrow(reader), column_sources });
         }
         let table = encoder.table();
-        let maker = piece_maker(py, described, &table.name, Some(adapters), Some(table), &[])?;
+        let maker = piece_maker(py, described, &table.name, Some(adapters), Some(table), conflict, &[])?;
         let column_sources = encoder.column_sources(maker.fields()).map_err(raise)?;
         Ok(Self { data: Data::Python(maker), column_sources })
     }
@@ -158,6 +173,14 @@ impl From<PyErr> for Failure {
     fn from(error: PyErr) -> Self {
         Self::Raised(error)
     }
+}
+
+/// Returns a row that is a mapping. Tuples and lists are told apart without a look at their class's parents.
+fn mapping<'a, 'py>(row: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'py, PyMapping>> {
+    if row.is_exact_instance_of::<PyTuple>() || row.is_exact_instance_of::<PyList>() {
+        return None;
+    }
+    row.cast::<PyMapping>().ok()
 }
 
 /// Returns whether an exception is about a row, and not raised by Python code.
