@@ -40,7 +40,7 @@ def describe(
         _refuse_what_is_no_table(data)
         described: Arrow | Rows | Columns = _frames.describe(data, wishes) or _of_python(data, wishes)
     except Refused as refused:
-        raise _error(refused, table) from refused.__cause__
+        raise as_data_error(refused, table) from refused.__cause__
     if isinstance(described, Columns):
         _refuse_bad_names(described.names, table)
     return described
@@ -52,10 +52,11 @@ def refuse_index(described: Arrow | Rows | Columns, table: str, columns: Sequenc
     lacking = [] if columns is None or isinstance(described, Rows) else [name for name in described.index if name not in known]
     if lacking:
         message = f"the table has no column {lacking[0]!r} for the index of the frame"
-        raise _error(Refused(message, None, "leave the index out with index=False, or name it like a column"), table)
+        raise as_data_error(Refused(message, None, "leave the index out with index=False, or name it like a column"), table)
 
 
-def _error(refused: Refused, table: str | None) -> Error:
+def as_data_error(refused: Refused, table: str | None) -> Error:
+    """Returns the exception for data that cannot be stored."""
     place = ".".join(name for name in (table, refused.column) if name is not None)
     if place and (table is None or refused.column is None):
         place = f"{'table' if refused.column is None else 'column'} {place}"
@@ -70,10 +71,10 @@ def _refuse_bad_names(names: Sequence[str], table: str | None) -> None:
     """Refuses names that SQLite cannot keep."""
     for at, name in enumerate(names):
         if not name:
-            raise _error(Refused(f"column {at + 1} of the data has an empty name", None, "give it a name"), table)
+            raise as_data_error(Refused(f"column {at + 1} of the data has an empty name", None, "give it a name"), table)
         if "\0" in name:
             shown = name.replace("\0", "\\0")
-            raise _error(Refused(f"the name '{shown}' of a column holds a NUL character", None, "rename it"), table)
+            raise as_data_error(Refused(f"the name '{shown}' of a column holds a NUL character", None, "rename it"), table)
 
 
 def _of_python(data: Any, wishes: Wishes) -> Arrow | Rows | Columns:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import datetime
 import decimal
 import importlib.util
+import itertools
 import re
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from ._batches import record_batches
 from ._columns import is_numpy_array, numpy_column, values_column
 from ._data import Arrow, Column, Columns, Failure, Refused, Wishes, speaks_arrow
 
@@ -59,36 +61,24 @@ def series_column(name: str, values: Any, wishes: Wishes) -> Column | None:
 
 
 def of_batches(data: Iterable[Any], wishes: Wishes) -> Arrow | Columns:
-    """Describes an iterable of record batches or tables of one schema. It is taken lazily, as a stream."""
+    """Describes an iterable of frames or record batches of one schema. It is taken lazily, as a stream."""
     pyarrow = _pyarrow()
     if pyarrow is None:
         raise Refused("an iterable of Arrow data is read with pyarrow", None, "install pyarrow, or pass one table")
     _named_by_itself(data, wishes)
     failure = Failure()
-    batches = _batches(pyarrow, data, failure)
+    batches = record_batches(pyarrow, data, failure)
     first = next(batches)
     _refuse_nul(first)
-    whole = _chained(first, batches)
-    described = _arrow(pyarrow.RecordBatchReader.from_batches(first.schema, whole), wishes)
-    return Arrow(described.data, described.is_in_memory, described.untyped, failure) if isinstance(described, Arrow) else described
-
-
-def _batches(pyarrow: Any, data: Iterable[Any], failure: Failure) -> Iterator[Any]:
-    """Yields record batches, and keeps the exception of the user's iterator: Arrow would pass on no more than its text."""
+    whole = itertools.chain([first], batches)
     try:
-        for item in data:
-            yield from pyarrow.table(item).to_batches() or [pyarrow.RecordBatch.from_pylist([], pyarrow.table(item).schema)]
-    except BaseException as error:
-        failure.error = error
+        described = _arrow(pyarrow.RecordBatchReader.from_batches(first.schema, whole), wishes)
+    except pyarrow.ArrowException:
+        # Adapters have all batches read here.
+        if failure.error is not None:
+            raise failure.error from None
         raise
-
-
-def _chained(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
-    yield first
-    for batch in rest:
-        if batch.schema != first.schema:
-            batch = batch.cast(first.schema)
-        yield batch
+    return Arrow(described.data, described.is_in_memory, described.untyped, failure) if isinstance(described, Arrow) else described
 
 
 def _package(data: Any) -> str:

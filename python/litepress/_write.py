@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import _litepress
-from ._data import Arrow, Tables
-from ._describe import describe, refuse_index
+from ._data import Arrow, Refused, Tables
+from ._describe import as_data_error, describe, refuse_index
 from ._options import (
     Columns,
     FtsContent,
@@ -91,6 +91,8 @@ def write(
 
     * anything with the Arrow PyCapsule interface: tables, frames and readers of pyarrow, polars, pandas, DuckDB, ADBC;
       batches are read one after another and never copied whole;
+    * an iterable of such tables, frames or batches. All have the columns of the first; their types may differ if that changes
+      no value (``int8`` and ``int64``), and others are refused;
     * any iterable of rows: tuples, lists, dicts, dataclasses, named tuples, objects with attributes. It is read once, in
       the calling thread, a piece at a time;
     * columns: a mapping of names to sequences of one length, NumPy arrays among them, or a structured array.
@@ -351,10 +353,13 @@ def _build(path: Path | None, given: dict[str, Any]) -> tuple[str, bytes | None]
 
 
 def raise_failure(described: Sequence[tuple[str, Any]]) -> None:
-    """Raises the exception of the user's iterator of record batches that made the writing fail."""
-    for _, data in described:
-        if isinstance(data, Arrow) and data.failure.error is not None:
-            raise data.failure.error from None
+    """Raises the exception of the user's iterator of record batches that made the writing fail, or the refusal of a batch."""
+    for name, data in described:
+        error = data.failure.error if isinstance(data, Arrow) else None
+        if isinstance(error, Refused):
+            raise as_data_error(error, name) from error.__cause__
+        if error is not None:
+            raise error from None
 
 
 def _refuse_special(path: Path) -> None:
