@@ -344,6 +344,9 @@ def _build(path: Path | None, given: dict[str, Any]) -> tuple[str, bytes | None]
         for name, data in described:
             if getattr(data, "index", ()):
                 refuse_index(data, name, _litepress.columns_of(*text, name))
+    if path is not None:
+        # Iterators have run up to their first row.
+        refuse_own_lock(path)
     with ProgressCallback(given["progress"]) as callback:
         try:
             return _litepress.write(path, described, text, shape, store_as, making, adapters, callback.call)

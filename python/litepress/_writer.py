@@ -146,6 +146,10 @@ class Writer:
         """Complete the database and give it its name. If that fails, nothing is left of it.
 
         Closing a published writer again returns the same summary.
+
+        A database that exists is not written to while this program has a lock on it by another connection, of ``sqlite3`` for
+        instance: another copy of SQLite does not notice that lock. ``TargetError`` tells so, and the writer keeps its rows. Call
+        ``close`` again once the transaction has ended; a connection in WAL mode has a lock until it is closed.
         """
         if self._summary is not None:
             return self._summary
@@ -153,7 +157,7 @@ class Writer:
             report, self._bytes = self._inner.close()
         finally:
             if self._process == os.getpid():
-                self._is_over = True
+                self._is_over = not self._inner.is_open
         self._summary = Summary.of(report, self._path)
         return self._summary
 

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// Longest wait between two checks for Ctrl-C.
 const NAP: Duration = Duration::from_millis(50);
+/// Wait between two looks at the first piece.
+const PAUSE: Duration = Duration::from_millis(1);
 /// Least time between two calls of a progress function.
 const TELLING: Duration = Duration::from_millis(100);
 
@@ -94,6 +96,17 @@ impl Caller<'_> {
             };
         }
     }
+
+    /// Waits until the engine has taken all pieces. Returns `false` if it takes no more.
+    fn wait_for_taking(&mut self, py: Python<'_>, feed: &Feed) -> PyResult<bool> {
+        while !feed.is_empty() {
+            if py.detach(|| self.over.recv_timeout(PAUSE)) == Err(RecvTimeoutError::Disconnected) {
+                return Ok(false);
+            }
+            self.look_around(py)?;
+        }
+        Ok(true)
+    }
 }
 
 /// A table whose rows only the interpreter can read.
@@ -102,6 +115,9 @@ pub struct TableInput {
     pub maker: Box<dyn PieceMaker>,
     /// The channel to the engine.
     pub feed: Feed,
+    /// The engine takes the first piece before the second one is made: the database is closed by then, and Python code that makes the
+    /// second one may open it.
+    pub waits_for_engine: bool,
 }
 
 /// Runs `job` in a new thread and feeds the tables of `inputs` meanwhile. The job must read them in this order.
@@ -117,6 +133,7 @@ pub fn run<T: Send>(
 ) -> PyResult<T> {
     let (done, over) = bounded::<()>(0);
     let mut caller = Caller { over, progress, watcher, process: std::process::id() };
+    caller.begin(py)?;
     std::thread::scope(|scope| {
         let job = move || {
             // Dropped when the job ends, even by a panic: the caller waits for that.
@@ -125,7 +142,7 @@ pub fn run<T: Send>(
         };
         let engine = std::thread::Builder::new().name("litepress".to_owned()).spawn_scoped(scope, job)?;
         let mut inputs = inputs;
-        let served = caller.begin(py).and_then(|()| serve(py, &mut caller, &mut inputs));
+        let served = serve(py, &mut caller, &mut inputs);
         let served = served.and_then(|()| caller.wait(py));
         if std::process::id() != caller.process {
             end_fork(py)?;
@@ -161,6 +178,9 @@ fn serve(py: Python<'_>, caller: &mut Caller<'_>, inputs: &mut Vec<TableInput>) 
     while let Some(input) = inputs.first_mut() {
         while let Some(piece) = input.maker.next_piece(py)? {
             if !caller.send(py, &input.feed, Box::new(piece))? {
+                return Ok(());
+            }
+            if std::mem::take(&mut input.waits_for_engine) && !caller.wait_for_taking(py, &input.feed)? {
                 return Ok(());
             }
         }

@@ -54,6 +54,11 @@ pub fn channel(fields: Vec<FileColumn>, formed: Vec<String>) -> (Feed, ChannelRe
 }
 
 impl Feed {
+    /// Returns whether all pieces that were sent are taken.
+    pub fn is_empty(&self) -> bool {
+        self.sender.is_empty()
+    }
+
     /// Sends a piece, and waits up to `patience` for room. The caller must not hold the interpreter.
     pub fn send(&self, piece: Box<dyn Piece>, patience: Duration) -> Sent {
         match self.sender.send_timeout(piece, patience) {

@@ -7,6 +7,7 @@ use crate::options::{
     IfExists, Keywords, append_options, if_exists, making_options, refuse_append, refuse_replace, table_options,
 };
 use crate::words;
+use litepress::own_locks::OwnUse;
 use litepress::{
     CheckOptions, Choice, CompactOptions, GenerateOptions, IndexOptions, Json, LoadOptions, ProfileOptions, Progress,
     SchemaText, Sync, Target, ValueOptions, parse, units,
@@ -32,7 +33,11 @@ pub fn load(
     tell: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let (files, options) = load_options(files, tables, making)?;
-    let job = || Ok(litepress::load(path, files, &options)?.to_json(&words::Keywords));
+    let job = || {
+        // The progress function has run, and may have opened the database.
+        drop(OwnUse::begin(&path)?);
+        Ok(litepress::load(path, files, &options)?.to_json(&words::Keywords))
+    };
     run(py, &options.build.progress, tell, job)
 }
 

@@ -7,6 +7,7 @@ use crate::options::{self, IfExists, append_options, if_exists, making_options, 
 use crate::words::Keywords;
 use crate::{arrow_in, rows};
 use litepress::append::{self, AppendJob, offer_append};
+use litepress::own_locks::OwnUse;
 use litepress::{AppendOptions, BuildReport};
 use litepress::{Database, Error, ErrorKind, Finished, Options, PageSize, Result, Schema, Target, notes_of};
 use litepress_load::input::Input;
@@ -17,6 +18,7 @@ use litepress_load::source::{LoadSource, OnError};
 use litepress_rows::Source;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -135,10 +137,19 @@ fn existing(py: Python<'_>, path: &Path, arguments: &Bound<'_, PyDict>) -> PyRes
 }
 
 /// Adds the rows to the tables of a database that exists.
+///
+/// The functions of Python that make the rows may open the database, too. So this process must have no lock on it when the tables are
+/// looked at, which closes the file, and none when the rows are inserted.
 fn add(append: &AppendJob, sources: &[(usize, LoadSource)]) -> Result<Finished> {
     let listed: Vec<(usize, &dyn Source)> =
         sources.iter().map(|(table, source)| (*table, source as &dyn Source)).collect();
-    append.run(&listed, &|| Ok(())).map_err(|error| {
+    drop(OwnUse::begin(&append.path)?);
+    let own_use = RefCell::new(None);
+    let begin_use = || {
+        own_use.replace(Some(OwnUse::begin(&append.path)?));
+        Ok(())
+    };
+    append.run(&listed, &begin_use).map_err(|error| {
         let table = error.place().table.clone();
         let source = sources.iter().find(|(_, source)| Some(&source.table().name) == table.as_ref());
         match source {
@@ -191,6 +202,7 @@ impl Data {
         adapters: Option<&Bound<'py, PyAny>>,
         request: &LoadRequest,
     ) -> PyResult<Self> {
+        let waits_for_engine = request.existing.is_some();
         let mut opened = Self::default();
         for (table, described) in tables {
             let reader = if described.get_type().name()? == "Arrow" {
@@ -201,7 +213,7 @@ impl Data {
                     rows::piece_maker(py, &described, &table, adapters, known, request.conflict, &request.store_as)?;
                 let formed = maker.formed();
                 let (feed, reader) = feed::channel(maker.fields().to_vec(), formed);
-                opened.inputs.push((table.clone(), TableInput { maker, feed }));
+                opened.inputs.push((table.clone(), TableInput { maker, feed, waits_for_engine }));
                 Box::new(reader)
             };
             opened.given.push(InMemoryTable { table, reader });

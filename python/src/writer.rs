@@ -7,6 +7,9 @@
 //! A value is checked by the call that appends it. A violation of a rule about all rows (UNIQUE, CHECK) is reported by a later
 //! call, at the latest by `close`.
 //!
+//! Rows for a database that exists are added by `close`. If this process then has a lock on it, by another copy of SQLite, `close`
+//! fails before it writes, and keeps the rows: it can be called again.
+//!
 //! One call at a time has the writer. Other threads wait in short naps, without the interpreter. A forked process has a copy of
 //! the writer without its threads: every call on it fails, and it is dropped without a cleanup.
 
@@ -14,6 +17,7 @@ mod pending;
 
 use crate::errors::exception;
 use crate::options::{IfExists, Keywords, append_options, if_exists, making_options, refuse_replace};
+use litepress::own_locks::OwnUse;
 use litepress::pipeline::Pipeline;
 use litepress::{AppendOptions, BuildReport, Error, ErrorKind, Finished, Options, Schema, Target};
 use pending::{Failure, PendingRows, Pieces};
@@ -54,6 +58,8 @@ struct Work {
     pipeline: Pipeline,
     pending: Vec<PendingRows>,
     started: Instant,
+    /// The database that gets the rows, if it exists.
+    existing: Option<PathBuf>,
 }
 
 #[pymethods]
@@ -141,24 +147,26 @@ impl Writer {
         self.with_work(py, |work| Ok(work.pending[table].total(work.pipeline.encoder(table))))
     }
 
-    /// Publishes the database. Returns the report as JSON, and the bytes of a database in memory. Any exception gives it up.
+    /// Publishes the database. Returns the report as JSON, and the bytes of a database in memory. Any exception gives it up, except that
+    /// for a lock of this process.
     fn close<'py>(&self, py: Python<'py>) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
         self.refuse_forked()?;
         let mut turn = self.turn(py)?;
+        let prepared = turn.work()?.end_rows(py);
+        turn.done_or_given_up(py, prepared)?;
+        let begun = turn.work()?.begin_use(py);
+        let _own_use = begun.map_err(|error| exception(py, &error))?;
         let finished = turn.work()?.finish(py);
-        let (report, bytes) = match finished {
-            Ok(finished) => turn.work()?.report(finished),
-            Err(Failure::Raised(error)) => {
-                turn.end(py, State::GivenUp("it could not be completed".to_owned()));
-                return Err(error);
-            }
-            Err(Failure::Engine(error)) => {
-                turn.end(py, State::GivenUp(error.to_string()));
-                return Err(exception(py, &error));
-            }
-        };
+        let finished = turn.done_or_given_up(py, finished)?;
+        let (report, bytes) = turn.work()?.report(finished);
         turn.end(py, State::Published);
         Ok((report, bytes.map(|bytes| PyBytes::new(py, &bytes))))
+    }
+
+    /// Returns whether the database is neither published nor given up. A writer that another thread has is open.
+    #[getter]
+    fn is_open(&self) -> bool {
+        self.state.try_lock().map_or(true, |state| matches!(*state, State::Open(_)))
     }
 
     /// Gives the database up and leaves the target as it was. Has no effect on a database that is published or given up.
@@ -236,6 +244,21 @@ impl Turn<'_> {
         }
     }
 
+    /// Returns what is done. Any failure gives the database up.
+    fn done_or_given_up<T>(&mut self, py: Python<'_>, done: Result<T, Failure>) -> PyResult<T> {
+        match done {
+            Ok(done) => Ok(done),
+            Err(Failure::Raised(error)) => {
+                self.end(py, State::GivenUp("it could not be completed".to_owned()));
+                Err(error)
+            }
+            Err(Failure::Engine(error)) => {
+                self.end(py, State::GivenUp(error.to_string()));
+                Err(exception(py, &error))
+            }
+        }
+    }
+
     /// Ends the writer in this state. Stops the engine before it returns.
     fn end(&mut self, py: Python<'_>, end: State) {
         let mut before = mem::replace(&mut *self.state, end);
@@ -279,6 +302,7 @@ impl Work {
         append: Option<AppendOptions>,
     ) -> litepress::Result<Self> {
         let schema = schema.map(|(text, origin)| Schema::from_sql(&text, &origin)).transpose()?;
+        let existing = path.clone().filter(|path| append.is_some() && path.exists());
         let pipeline = match (path, append, schema) {
             (Some(path), Some(append), schema) => Pipeline::append(path, schema, options, &append)?,
             (path, _, Some(schema)) => Pipeline::create(path.map_or(Target::Memory, Target::File), schema, options)?,
@@ -288,7 +312,7 @@ impl Work {
         };
         let conflict = pipeline.options().on_conflict;
         let pending = pipeline.schema().tables.iter().map(|table| PendingRows::new(table, conflict)).collect();
-        Ok(Self { pipeline, pending, started: Instant::now() })
+        Ok(Self { pipeline, pending, started: Instant::now(), existing })
     }
 
     fn append(&mut self, row: &Bound<'_, PyAny>, table: usize, adapters: &Bound<'_, PyDict>) -> Result<(), Failure> {
@@ -307,8 +331,8 @@ impl Work {
         Ok(())
     }
 
-    /// Completes the database and publishes it.
-    fn finish(&mut self, py: Python<'_>) -> Result<Finished, Failure> {
+    /// Encodes and sends the last rows. Further rows, and further calls, may follow.
+    fn end_rows(&mut self, py: Python<'_>) -> Result<(), Failure> {
         for (table, pending) in self.pending.iter_mut().enumerate() {
             pending.encode(py, self.pipeline.encoder(table))?;
         }
@@ -316,6 +340,24 @@ impl Work {
         for table in 0..self.pending.len() {
             self.send_parts(py, table)?;
         }
+        Ok(())
+    }
+
+    /// Begins the use of a database that exists.
+    ///
+    /// # Errors
+    /// If this process has a lock on it.
+    fn begin_use(&self, py: Python<'_>) -> litepress::Result<Option<OwnUse>> {
+        let advice = "end its transaction, or close its connection, and close the writer again: it has kept the rows";
+        let begin = |path: &PathBuf| OwnUse::begin(path).map_err(|error| error.advise(advice));
+        let existing = self.existing.as_ref();
+        py.detach(|| existing.map(begin).transpose())
+    }
+
+    /// Completes the database and publishes it.
+    ///
+    /// REQUIRES: the last rows are [sent](Self::end_rows).
+    fn finish(&mut self, py: Python<'_>) -> Result<Finished, Failure> {
         let pipeline = &mut self.pipeline;
         py.detach(|| pipeline.begin_finish()).map_err(Failure::Engine)?;
         while !py.detach(|| pipeline.wait(NAP)) {

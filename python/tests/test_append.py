@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
@@ -174,3 +178,79 @@ def test_the_refusal_of_other_keys_names_the_row(db: Path) -> None:
     assert "with None for NULL" in str(lacks.value.advice)
     with pytest.raises(litepress.DataError, match="record 2: the row has 'name', which the rows before it lack"):
         added(db, [{"id": 1, "age": 37}, {"id": 3, "age": 2, "name": "Kim"}], "write")
+
+
+def others_rows(path: Path) -> list[tuple[Any, ...]]:
+    """Returns the rows of `other` as another process sees them."""
+    program = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('SELECT * FROM other').fetchall())"
+    ran = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True)
+    return [tuple(row) for row in ast.literal_eval(ran.stdout)]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells the locks")
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+def test_close_waits_for_the_end_of_a_transaction_of_this_program(db: Path, mode: str) -> None:
+    """`close` did not look for locks: its rows, or those of an open transaction of `sqlite3`, got lost, and both ended with success."""
+    with closing(sqlite3.connect(db)) as connection:
+        connection.execute(f"PRAGMA journal_mode = {mode}")
+    writer = litepress.create(db, if_exists="append")
+    writer["other"].append(("litepress",))
+    with closing(sqlite3.connect(db, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("INSERT INTO other VALUES ('sqlite3')")
+        for _ in range(2):
+            with pytest.raises(litepress.TargetError, match="this program itself has a lock on the database") as locked:
+                writer.close()
+        assert "close the writer again: it has kept the rows" in str(locked.value.advice)
+        assert writer.summary is None and "open" in repr(writer)
+        writer["other"].append(("more",))
+        connection.execute("COMMIT")
+    assert others_rows(db) == [("sqlite3",)]
+    assert writer.close().tables["other"] == 2
+    assert others_rows(db) == [("sqlite3",), ("litepress",), ("more",)]
+    assert litepress.check(db).ok
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells the locks")
+def test_a_block_that_cannot_end_keeps_its_rows(db: Path) -> None:
+    with closing(sqlite3.connect(db)) as connection:
+        with pytest.raises(litepress.TargetError, match="has a lock"), litepress.create(db, if_exists="append") as writer:
+            writer["other"].append(("litepress",))
+            connection.execute("INSERT INTO other VALUES ('sqlite3')")
+        connection.rollback()
+    writer.close()
+    assert others_rows(db) == [("litepress",)]
+    writer = litepress.create(db, if_exists="append")
+    with closing(sqlite3.connect(db)) as connection:
+        connection.execute("INSERT INTO other VALUES ('sqlite3')")
+        with pytest.raises(litepress.TargetError):
+            writer.close()
+        writer.abort()
+        with pytest.raises(ValueError, match="given up"):
+            writer.close()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells the locks")
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+@pytest.mark.parametrize("begins_at", [0, 4_000])
+def test_a_transaction_that_begins_while_rows_are_made_is_respected(db: Path, mode: str, begins_at: int) -> None:
+    """`write` looked for locks before it asked for rows, and not again: a transaction of the generator got lost."""
+    with closing(sqlite3.connect(db)) as connection:
+        connection.execute(f"PRAGMA journal_mode = {mode}")
+    opened = []
+
+    def made() -> Iterator[tuple[str]]:
+        for number in range(5_000):
+            if number == begins_at:
+                opened.append(sqlite3.connect(db, isolation_level=None))
+                opened[0].execute("BEGIN IMMEDIATE")
+                opened[0].execute("INSERT INTO other VALUES ('sqlite3')")
+            yield (str(number) * 500,)
+
+    with pytest.raises(litepress.TargetError, match="this program itself has a lock on the database"):
+        litepress.write(db, {"other": made()}, if_exists="append")
+    opened[0].execute("COMMIT")
+    opened[0].close()
+    assert others_rows(db) == [("sqlite3",)]
+    litepress.write(db, {"other": [("litepress",)]}, if_exists="append")
+    assert others_rows(db) == [("sqlite3",), ("litepress",)]

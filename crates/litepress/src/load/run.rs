@@ -14,6 +14,7 @@ use super::job::{LoadJob, listed};
 use crate::append::{AppendJob, append, offer_append};
 use crate::build::BuildJob;
 use crate::geopackage::WrongGeometries;
+use crate::own_locks::OwnUse;
 use crate::report::BuildReport;
 use crate::{Conflict, Error, ErrorKind, OnError, Progress, Result, Target};
 use litepress_engine::{RowFigures, Sync, find_refused, may_refuse, telling_policy};
@@ -22,6 +23,7 @@ use litepress_load::rejects::Rejects;
 use litepress_load::source::LoadSource;
 use litepress_rows::sync::{Mutex, lock, on_threads};
 use litepress_rows::{Part, RecordChunk, Source};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
@@ -64,7 +66,15 @@ impl LoadJob<'_> {
         };
         let built = match self.appending(target) {
             None if self.geopackage.is_some() => self.build_package(&sources, target, started, &before_publishing),
-            Some(job) => append(&job, &listed(&sources), started, (observer, self.meter()), &before_publishing),
+            Some(job) => {
+                let own_use = RefCell::new(None);
+                let before_commit = || {
+                    before_publishing()?;
+                    own_use.replace(Some(OwnUse::begin(&job.path)?));
+                    Ok(())
+                };
+                append(&job, &listed(&sources), started, (observer, self.meter()), &before_commit)
+            }
             None => BuildJob { schema, sources: &listed(&sources), target, started, observer }.run(
                 self.build_options(),
                 self.meter(),
