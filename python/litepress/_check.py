@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import _litepress, _notebook
-from ._options import IfExists, PathLike, checked_path, flag, number, page_options, suggests
+from ._options import IfExists, PathLike, checked_path, flag, number, page_options, refuse_own_locks_in, suggests
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,10 @@ def check(
         "max_faults": number("max_faults", max_faults, words=True),
     }
     overwrite, options = page_options(html, if_exists, options)
-    details = json.loads(_litepress.check(checked_path(path), flag("full", full), overwrite, options))
+    database = checked_path(path)
+    # A folder of shards.
+    refuse_own_locks_in(database)
+    details = json.loads(_litepress.check(database, flag("full", full), overwrite, options))
     return CheckReport(
         ok=details["ok"],
         faults=[Fault(**fault) for fault in details["faults"]],

@@ -44,6 +44,8 @@ from ._options import (
     pairs,
     pick_options,
     raise_type_error,
+    refuse_own_lock,
+    refuse_own_locks_in,
     recipe_text,
     refuse_own_lock,
     schema_text,
@@ -241,7 +243,8 @@ def load(
     files
         A path, an open file or a URL, or several; a pattern (``"logs/*.csv"``) or a folder stands for the files in it, sorted by
         name. URLs and files of ``fsspec`` (``"s3://bucket/*.parquet"``) are what it opens; ``https:`` works without it. Open files
-        are read from where they are, and stay open. These are copied to ``temp_dir`` first.
+        are read from where they are, and stay open. These are copied to ``temp_dir`` first. URLs of local files (``file:``) are
+        paths.
     table
         One table for all files.
     schema
@@ -340,6 +343,8 @@ def load(
     """
     given = locals()
     target = checked_path(path)
+    if split_by is not None:
+        refuse_own_locks_in(target)
     with ProgressCallback(progress) as callback, _local_files(files, given) as local:
         arguments = _load_arguments({**given, "files": local.checked(encoding)})
         return Summary.of(local.renamed_report(_litepress.load(target, *arguments, callback.call)), target)
@@ -530,6 +535,8 @@ Arguments = dict[str, Any]
 def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
     """Convert the arguments of :func:`load` to the three dicts that the extension's ``load`` takes."""
     schema, quote, rejects = given["schema"], given["quote"], given["rejects"]
+    if rejects is not None:
+        refuse_own_lock(rejects)
     reading: Arguments = {
         "files": given["files"],
         "schema": None if schema is None else schema_text(schema),

@@ -11,7 +11,7 @@ import operator
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NoReturn, TypeVar, Union
 
 from . import _litepress
@@ -177,6 +177,7 @@ def schema_text(schema: SchemaLike) -> tuple[str, str]:
         return schema, "<schema>"
     if not isinstance(schema, (str, os.PathLike)):
         raise_type_error("schema", "CREATE statements, or a path to a file of them", schema)
+    refuse_own_lock(schema)
     read: tuple[str, str] = _litepress.schema_file(os.fspath(schema))
     return read
 
@@ -194,6 +195,7 @@ def recipe_text(recipe: SchemaLike) -> tuple[str, str]:
         return recipe, "<recipe>"
     if not isinstance(recipe, (str, os.PathLike)):
         raise_type_error("recipe", "the text of a recipe, or a path to one", recipe)
+    refuse_own_lock(recipe)
     read: tuple[str, str] = _litepress.schema_file(os.fspath(recipe))
     return read
 
@@ -209,25 +211,51 @@ def refuse_own_lock(path: str | os.PathLike[str]) -> None:
     into the middle of that transaction. Locks of this package end within moments: they are waited for.
     """
     deadline = time.monotonic() + _PATIENCE
-    while _has_own_lock(path):
+    while _has_own_lock(path, _own_locks()):
         if time.monotonic() >= deadline:
             raise TargetError(
-                "this program itself has a lock on the database",
+                f"{os.fspath(path)}: this program itself has a lock on the database",
                 file=os.fspath(path),
                 advice="end its transaction, or close its connection",
             )
         time.sleep(0.005)
 
 
-def _has_own_lock(path: str | os.PathLike[str]) -> bool:
+def refuse_own_locks_in(folder: str | os.PathLike[str]) -> None:
+    """Refuses a folder with a database on which this process holds a lock. Anything else is no folder, and passes."""
+    if _own_locks() and os.path.isdir(folder):
+        for name in sorted(os.listdir(folder)):
+            refuse_own_lock(os.path.join(folder, name))
+
+
+def _own_locks() -> set[int]:
+    """Returns the numbers of the files on which this process holds a lock. The list is empty where there is no ``/proc``."""
     try:
-        inode = os.stat(path).st_ino
         with open("/proc/locks", encoding="ascii") as locks:
             held = [line.split() for line in locks]
     except (OSError, ValueError):
-        return False
+        return set()
     own = str(os.getpid())
-    return any("POSIX" in lock[1:3] and own in lock[4:6] and lock[-3].endswith(f":{inode}") for lock in held if len(lock) >= 8)
+    return {int(lock[-3].rpartition(":")[2]) for lock in held if len(lock) >= 8 and "POSIX" in lock[1:3] and own in lock[4:6]}
+
+
+def _has_own_lock(path: str | os.PathLike[str], locks: set[int]) -> bool:
+    """Returns whether a file is among those with these numbers, and open. A file of another disk may have the same number."""
+    try:
+        file = os.stat(path)
+        return file.st_ino in locks and any(os.path.samestat(file, other) for other in _open_files())
+    except (OSError, ValueError):
+        return False
+
+
+def _open_files() -> Iterator[os.stat_result]:
+    """Yields the status of each file that this process has open."""
+    for descriptor in os.listdir("/proc/self/fd"):
+        try:
+            yield os.stat(int(descriptor))
+        except OSError:
+            # The descriptor of this very list.
+            continue
 
 
 def checked_path(path: PathLike) -> str:
@@ -270,6 +298,8 @@ def page_options(html: PathLike | None, if_exists: IfExists, options: dict[str, 
     """Returns whether the file of a page is replaced, and the options with the page."""
     if if_exists not in ("fail", "overwrite"):
         raise ValueError(f"if_exists: {if_exists!r} is not one of 'fail', 'overwrite'")
+    if html is not None:
+        refuse_own_lock(html)
     return if_exists == "overwrite", {**options, "html": None if html is None else os.fspath(html)}
 
 

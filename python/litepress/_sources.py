@@ -1,6 +1,6 @@
 """Files of :func:`load`: paths, open files, and URLs.
 
-The extension reads paths. Everything else is copied to a temporary file first, and its own name takes the place of that file's in
+The extension reads paths, and URLs of local files are paths. Everything else is copied to a temporary file first, and its own name takes the place of that file's in
 errors and reports.
 """
 
@@ -12,6 +12,7 @@ import json
 import os
 import re
 import stat
+import urllib.parse
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -94,12 +95,12 @@ class LocalFiles:
         return report
 
     def _of(self, file: Any) -> list[str]:
-        if isinstance(file, str) and _URL.match(file):
+        local = _local_path(file)
+        if local is not None:
+            refuse_own_lock(local)
+            return [local]
+        if isinstance(file, str):
             return [self._copied(name, open_) for name, open_ in _opened_url(file)]
-        if isinstance(file, (str, os.PathLike)) and not _is_remote(file):
-            path = expanded(file)
-            refuse_own_lock(path)
-            return [path]
         if callable(getattr(file, "read", None)):
             return [self._of_open_file(file)]
         # OpenFile of fsspec, and paths of other file systems.
@@ -190,6 +191,32 @@ def _is_remote(file: Any) -> bool:
         return False
     is_of_fsspec = hasattr(file, "fs") and hasattr(file, "path")
     return callable(getattr(file, "open", None)) and (is_of_fsspec or hasattr(file, "protocol"))
+
+
+def _local_path(file: Any) -> str | None:
+    """Returns the path that a path, a ``file://`` URL or a file of fsspec means, or ``None`` if it is not of this machine.
+
+    SQLite reads a database by its path: beside it may be a log with rows.
+    """
+    if isinstance(file, str) and _URL.match(file):
+        return _path_of_url(file)
+    if not _is_remote(file):
+        return expanded(file) if isinstance(file, (str, os.PathLike)) else None
+    if type(getattr(file, "fs", None)).__name__ != "LocalFileSystem":
+        return None
+    is_as_stored = getattr(file, "mode", "rb") == "rb" and getattr(file, "compression", None) is None
+    if not is_as_stored:
+        refuse_own_lock(file.path)
+    return os.fspath(file.path) if is_as_stored else None
+
+
+def _path_of_url(url: str) -> str | None:
+    """Returns the path of a URL of this machine's files. ``file:///a%20b`` may be written with a space, too."""
+    scheme, _, path = url.partition("://")
+    if scheme.lower() not in ("file", "local"):
+        return None
+    path = path.removeprefix("localhost") if path.startswith("localhost/") else path
+    return path if os.path.exists(path) else urllib.parse.unquote(path)
 
 
 def _path_of(file: Any) -> str | None:

@@ -7,7 +7,7 @@ use crate::options::{
     IfExists, Keywords, append_options, if_exists, making_options, refuse_append, refuse_replace, table_options,
 };
 use crate::words;
-use litepress::own_locks::OwnUse;
+use litepress::own_locks::{OwnUse, refuse_own_lock};
 use litepress::{
     CheckOptions, Choice, CompactOptions, GenerateOptions, IndexOptions, Json, LoadOptions, ProfileOptions, Progress,
     SchemaText, Sync, Target, ValueOptions, parse, units,
@@ -235,6 +235,7 @@ fn load_options(
 ) -> PyResult<(Vec<PathBuf>, LoadOptions)> {
     let given = Keywords(files);
     let mut options = LoadOptions::default().build(making_options(making)?);
+    options.path_guard = Some(refuse_own_lock);
     options.replace_tables = if_exists(&Keywords(making))? == IfExists::Replace;
     options.append = if_exists(&Keywords(making))? == IfExists::Append;
     options.append_options = append_options(making)?;

@@ -3,6 +3,7 @@
 use crate::files::run;
 use crate::options::{Keywords, making_options, refuse_append, refuse_replace};
 use crate::words;
+use litepress::own_locks::refuse_own_lock;
 use litepress::{Choice, MergeOptions, RowidPolicy, Target};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -51,6 +52,7 @@ fn merge_options(arguments: &Bound<'_, PyDict>, making: &Bound<'_, PyDict>) -> P
         let policy = policy.map_err(|reason| PyValueError::new_err(format!("rowids: {reason}")))?;
         options.rowids.push((Some(table), policy));
     }
+    options.path_guard = Some(refuse_own_lock);
     options.source_column = given.get("source_column")?;
     options.union = given.or_default("union")?;
     options.skip_tables = given.or_default("skip_tables")?;

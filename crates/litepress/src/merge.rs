@@ -38,6 +38,9 @@ pub struct MergeOptions {
     pub skip_tables: Vec<String>,
     /// Hears of the progress.
     pub observer: Arc<dyn Observer>,
+    /// Refuses files before they are opened, for a face that must not open some.
+    #[doc(hidden)]
+    pub path_guard: Option<fn(&Path) -> Result<()>>,
 }
 
 impl Default for MergeOptions {
@@ -49,6 +52,7 @@ impl Default for MergeOptions {
             union: false,
             skip_tables: Vec::new(),
             observer: Arc::new(NullObserver),
+            path_guard: None,
         }
     }
 }
@@ -208,11 +212,27 @@ fn databases(
     }
     let arguments: Vec<PathBuf> = files.into_iter().map(Into::into).collect();
     let arguments: Vec<Vec<PathBuf>> = arguments.into_iter().map(of_set).collect::<Result<_>>()?;
-    let files = litepress_merge::files(&arguments.concat())?;
+    let arguments = arguments.concat();
+    if let Some(guard) = options.path_guard {
+        // All files of a folder are opened, to see which are databases.
+        arguments.iter().try_for_each(|argument| guard_folder(argument, guard))?;
+    }
+    let files = litepress_merge::files(&arguments)?;
+    if let Some(guard) = options.path_guard {
+        files.iter().try_for_each(|file| guard(file))?;
+    }
     if let Some(Target::File(file)) = target {
         refuse_target_among(&files, file)?;
     }
     Ok(files)
+}
+
+/// Calls `guard` with the files of a folder. Other arguments have none.
+fn guard_folder(argument: &Path, guard: fn(&Path) -> Result<()>) -> Result<()> {
+    let Ok(entries) = fs::read_dir(argument) else { return Ok(()) };
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    files.iter().try_for_each(|file| guard(file))
 }
 
 /// Returns the shards of a folder with a manifest, in its order. Anything else stands for itself.

@@ -40,16 +40,10 @@ impl OwnUse {
     /// # Errors
     /// As [`begin`](Self::begin).
     pub fn begin_unless(path: &Path, is_used: impl Fn() -> bool) -> Result<Self> {
-        let deadline = Instant::now() + PATIENCE;
         let file = FileId::at(path).ok();
         let is_own = || lock(&USES).iter().any(|used| Some(*used) == file);
-        while !is_own() && is_used() {
-            if Instant::now() >= deadline {
-                let message = "this program itself has a lock on the database, by another copy of SQLite";
-                let advice = "end its transaction, or close its connection";
-                return Err(Error::new(ErrorKind::Target, message).in_file(path).advise(advice));
-            }
-            thread::sleep(PAUSE);
+        if !waits_until(&|| is_own() || !is_used()) {
+            return Err(locked("this program itself has a lock on the database, by another copy of SQLite", path));
         }
         lock(&USES).extend(file);
         Ok(Self(file))
@@ -65,6 +59,34 @@ impl Drop for OwnUse {
     }
 }
 
+/// Refuses a file on which this process has a lock: to open and close it would end the lock. For `path_guard`, of faces in programs that
+/// may have another copy of SQLite.
+///
+/// # Errors
+/// [`ErrorKind::Target`] if the lock does not end within moments.
+pub fn refuse_own_lock(path: &Path) -> Result<()> {
+    if waits_until(&|| !has_own_lock(path)) {
+        return Ok(());
+    }
+    Err(locked("this program itself has a lock on the database", path))
+}
+
+fn locked(message: &str, path: &Path) -> Error {
+    Error::new(ErrorKind::Target, message).in_file(path).advise("end its transaction, or close its connection")
+}
+
+/// Waits for a condition, but not for long. Returns whether it holds.
+fn waits_until(is_true: &dyn Fn() -> bool) -> bool {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_true() {
+        if Instant::now() >= deadline {
+            return false;
+        }
+        thread::sleep(PAUSE);
+    }
+    true
+}
+
 /// Returns the number of copies of SQLite in this process that use the WAL of a database: each opens the index once, however many
 /// connections it has.
 #[must_use]
@@ -77,24 +99,34 @@ pub fn copies_with_wal(path: &Path) -> usize {
 pub fn has_own_lock(path: &Path) -> bool {
     let Ok(metadata) = fs::metadata(path) else { return false };
     let (process, file) = (std::process::id().to_string(), format!(":{}", metadata.ino()));
-    let is_listed = || locks().is_ok_and(|locks| locks.lines().any(|line| is_lock_of(line, &process, &file)));
-    // A list that takes two reads can lack a lock, if another one is released in between.
-    (0..3).any(|_| is_listed())
+    for _ in 0..3 {
+        let Ok((locks, reads)) = locks() else { return false };
+        if locks.lines().any(|line| is_lock_of(line, &process, &file)) {
+            // A file of another disk may have the same number.
+            return open_handles(path) > 0;
+        }
+        // A list that takes two reads can lack a lock, if another one is released in between.
+        if reads < 2 {
+            break;
+        }
+    }
+    false
 }
 
-/// Returns the locks of the system, with as few reads as possible.
-fn locks() -> io::Result<String> {
+/// Returns the locks of the system, with as few reads as possible, and the number of reads.
+fn locks() -> io::Result<(String, usize)> {
     const READ_BYTES: usize = 64 << 10;
     let (mut file, mut text) = (fs::File::open("/proc/locks")?, Vec::new());
-    loop {
+    for reads in 0.. {
         let start = text.len();
         text.resize(start + READ_BYTES, 0);
         let bytes = file.read(&mut text[start..])?;
         text.truncate(start + bytes);
         if bytes == 0 {
-            return Ok(String::from_utf8_lossy(&text).into_owned());
+            return Ok((String::from_utf8_lossy(&text).into_owned(), reads));
         }
     }
+    unreachable!("the list ends")
 }
 
 /// Reads a line of `/proc/locks`: `3: POSIX  ADVISORY  WRITE 4711 fe:00:131097 1073741824 1073742335`. An arrow in front of the word
