@@ -244,7 +244,7 @@ def load(
         A path, an open file or a URL, or several; a pattern (``"logs/*.csv"``) or a folder stands for the files in it, sorted by
         name. URLs and files of ``fsspec`` (``"s3://bucket/*.parquet"``) are what it opens; ``https:`` works without it. Open files
         are read from where they are, and stay open. These are copied to ``temp_dir`` first. URLs of local files (``file:``) are
-        paths.
+        paths. The copy of a database lacks the rows of its log: it is refused if there is one, and a note tells that there may be one.
     table
         One table for all files.
     schema

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Union
 
-from ._errors import Error, FileError, UsageError
+from ._errors import DataError, Error, FileError, UsageError
 from ._options import expanded, raise_type_error, refuse_own_lock
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class LocalFiles:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._names: dict[str, str] = {}
         self._has_text = False
+        self._notes: list[str] = []
         self.paths: list[str] = []
 
     def __enter__(self) -> LocalFiles:
@@ -89,9 +90,13 @@ class LocalFiles:
         return text
 
     def renamed_report(self, report: str) -> str:
-        """Returns a report in JSON with the names that the user knows."""
+        """Returns a report in JSON with the names that the user knows, and with notes about copies."""
         for path, name in self._names.items():
             report = report.replace(_in_json(path), _in_json(name))
+        if self._notes:
+            details = json.loads(report)
+            details["notes"] = [*details.get("notes", ()), *self._notes]
+            report = json.dumps(details)
         return report
 
     def _of(self, file: Any) -> list[str]:
@@ -100,12 +105,12 @@ class LocalFiles:
             refuse_own_lock(local)
             return [local]
         if isinstance(file, str):
-            return [self._copied(name, open_) for name, open_ in _opened_url(file)]
+            return [self._copied(*opened) for opened in _opened_url(file)]
         if callable(getattr(file, "read", None)):
             return [self._of_open_file(file)]
         # OpenFile of fsspec, and paths of other file systems.
         name = str(getattr(file, "full_name", None) or getattr(file, "path", None) or file)
-        return [self._copied(name, lambda: file.open() if hasattr(file, "fs") else file.open("rb"))]
+        return [self._copied(name, lambda: file.open() if hasattr(file, "fs") else file.open("rb"), file)]
 
     def _of_open_file(self, file: Any) -> str:
         path = _path_of(file)
@@ -119,13 +124,13 @@ class LocalFiles:
             name = None
         position = file.tell() if self._keeps_position and _is_seekable(file) else None
         try:
-            return self._copied(name, lambda: _Borrowed(file))
+            return self._copied(name, lambda: _Borrowed(file), file)
         finally:
             if position is not None:
                 file.seek(position)
 
-    def _copied(self, name: str | None, open_: Callable[[], Any]) -> str:
-        """Copies what is opened to a temporary file that is called like it, and returns the path."""
+    def _copied(self, name: str | None, open_: Callable[[], Any], file: Any = None) -> str:
+        """Copies what is opened to a temporary file that is called like it, and returns the path. ``file`` is what the user gave."""
         if self._folder is None:
             import tempfile
 
@@ -145,11 +150,45 @@ class LocalFiles:
             raise FileError(f"{shown}: cannot read: {error}", file=shown, errno=error.errno or errno.EIO) from error
         except UnicodeEncodeError as error:
             raise ValueError(f"{shown}: the text has lone surrogates: open the file in binary mode") from error
+        if _is_in_wal_mode(copy):
+            self._look_for_log(shown, file)
         return str(copy)
+
+    def _look_for_log(self, shown: str, file: Any) -> None:
+        """Refuses a copy of a database whose log is known to have rows. Notes that there may be one."""
+        advice = "run PRAGMA wal_checkpoint(TRUNCATE) on the database, and close it, before it is read from there"
+        size = _size_of_log(file)
+        if size:
+            message = f"{shown}: the database is in WAL mode, and rows in the log beside it ({size} bytes) would be missing"
+            raise DataError(message, file=shown, advice=advice)
+        if size is None:
+            self._notes.append(f"{shown}: the database is in WAL mode; rows that are only in its log are not read: {advice}")
 
     def _remove(self) -> None:
         if self._folder is not None:
             self._folder.cleanup()
+
+
+def _is_in_wal_mode(path: Path) -> bool:
+    """Returns whether a file is a database in WAL mode. If it was not closed, rows may be in its log alone."""
+    with open(path, "rb") as file:
+        head = file.read(20)
+    return head.startswith(b"SQLite format 3\0") and 2 in head[18:20]
+
+
+def _size_of_log(file: Any) -> int | None:
+    """Returns the bytes of the log beside a database of fsspec, 0 if there is none, or ``None`` if nobody can tell."""
+    files, path = getattr(file, "fs", None), getattr(file, "path", None)
+    if not isinstance(path, str) or not callable(getattr(files, "info", None)):
+        return None
+    try:
+        size = files.info(path + "-wal").get("size")
+        return size if isinstance(size, int) else None
+    except FileNotFoundError:
+        return 0
+    except Exception:
+        # Servers of the web, among others, tell of no other file.
+        return None
 
 
 def _in_json(text: str) -> str:
@@ -239,8 +278,8 @@ def _is_seekable(file: Any) -> bool:
         return False
 
 
-def _opened_url(url: str) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yields the files of a URL, each with a function that opens it. Patterns are for fsspec, which the standard library lacks."""
+def _opened_url(url: str) -> Iterator[tuple[str, Callable[[], Any], Any]]:
+    """Yields the names of the files of a URL, each with a function that opens it, and the file of fsspec. Patterns are for fsspec, which the standard library lacks."""
     is_of_web = url.startswith(("http://", "https://"))
     try:
         import fsspec  # type: ignore[import-untyped, unused-ignore]
@@ -248,7 +287,7 @@ def _opened_url(url: str) -> Iterator[tuple[str, Callable[[], Any]]]:
         files = fsspec.open_files(url, "rb")
     except ImportError as error:
         if is_of_web:
-            yield url, lambda: _opened_by_urllib(url)
+            yield url, lambda: _opened_by_urllib(url), None
             return
         advice = f"pip install {error.name}" if error.name else "pip install fsspec"
         raise UsageError(f"{url}: URLs are read with fsspec: {error}", file=url, advice=advice) from error
@@ -258,7 +297,7 @@ def _opened_url(url: str) -> Iterator[tuple[str, Callable[[], Any]]]:
         raise FileError(f"{url}: no file matches this pattern", file=url, errno=errno.ENOENT)
     is_one = len(files) == 1
     for file in files:
-        yield url if is_one and "*" not in url else file.full_name, file.open
+        yield url if is_one and "*" not in url else file.full_name, file.open, file
 
 
 def _opened_by_urllib(url: str) -> Any:

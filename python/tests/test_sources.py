@@ -6,9 +6,11 @@ import errno
 import gzip
 import http.server
 import io
+import sqlite3
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -176,3 +178,38 @@ def test_files_of_the_web_need_nothing_else(db: Path, server: str, monkeypatch: 
         litepress.load(db, f"{server}/none.csv", if_exists="overwrite")
     with pytest.raises(litepress.UsageError, match="pip install fsspec"):
         litepress.load(db, "s3://bucket/none.csv", if_exists="overwrite")
+
+
+def database_in_wal_mode(folder: Path) -> tuple[bytes, bytes]:
+    """Returns the bytes of a database and of its log, which has the second row."""
+    path = folder / "wal.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = wal")
+        connection.execute("CREATE TABLE t (a)")
+        connection.execute("INSERT INTO t VALUES (1)")
+        connection.execute("PRAGMA wal_checkpoint(truncate)")
+        connection.execute("INSERT INTO t VALUES (2)")
+        return path.read_bytes(), path.with_name("wal.db-wal").read_bytes()
+
+
+def test_a_copy_of_a_database_may_lack_its_log(db: Path, tmp_path: Path) -> None:
+    """Rows that were only in the log of a database in WAL mode were missing in silence."""
+    main, log = database_in_wal_mode(tmp_path)
+    files = fsspec.filesystem("memory")
+    files.pipe({"/open.db": main, "/open.db-wal": log, "/closed.db": main, "/empty.db": main, "/empty.db-wal": b""})
+    try:
+        opens = (lambda: "memory://open.db", lambda: fsspec.open("memory://open.db"), lambda: files.open("/open.db"))
+        for opened in opens:
+            with pytest.raises(litepress.DataError, match="the database is in WAL mode, and rows in the log") as caught:
+                litepress.load(db, opened(), table="t")
+            assert "wal_checkpoint" in str(caught.value.advice) and not db.exists()
+            assert "open" in str(caught.value.file)
+        for name in ("closed", "empty"):
+            summary = litepress.load(db, f"memory://{name}.db", if_exists="overwrite")
+            assert summary.rows == 1 and not any("WAL" in note for note in summary.details["notes"])
+    finally:
+        files.rm("/", recursive=True)
+    summary = litepress.load(db, io.BytesIO(main), table="t", if_exists="overwrite")
+    assert summary.rows == 1 and any("is in WAL mode" in note for note in summary.details["notes"])
+    plan = litepress.plan(io.BytesIO(main), table="t")
+    assert any("is in WAL mode" in note for note in plan["notes"])
