@@ -6,7 +6,8 @@ an adapter is given for that type. All others are converted by this table; a sub
 =============================================== ==========================================================================
 Python value                                    stored as
 =============================================== ==========================================================================
-``None``, ``pandas.NA``, ``NaT``                NULL
+``None``, ``pandas.NA``, ``NaT``,
+``numpy.ma.masked``                             NULL
 ``bool``, ``numpy.bool``                        INTEGER 0 or 1
 ``int``, NumPy integers                         INTEGER; beyond 64 bits they are refused
 ``float``, NumPy floats                         REAL; NaN becomes NULL, since SQLite has none
@@ -263,6 +264,12 @@ def numpy_array(value: Any) -> bytes | str:
     return value.tobytes() if value.dtype.kind in "biufc" else json_text(value.tolist())
 
 
+def masked_array(value: Any) -> bytes | str:
+    if value.dtype.kind in "biufc" and value.mask.any():
+        raise Refused("an array with masked values has no form in SQLite", "fill it first, with filled(), or pass a list of it")
+    return numpy_array(value)
+
+
 def json_text(value: object) -> str:
     """Returns compact JSON, with texts as they are. Values that JSON has no form for become strings of their stored form."""
     try:
@@ -333,6 +340,8 @@ BY_TYPE: dict[type, Callable[[Any], object]] = {
 BY_NAME: dict[tuple[str, str], Callable[[Any], object]] = {
     ("pandas", "NAType"): nothing,
     ("pandas", "NaTType"): nothing,
+    ("numpy", "MaskedConstant"): nothing,
+    ("numpy", "MaskedArray"): masked_array,
     ("pandas", "Period"): str,
     ("pandas", "Interval"): str,
     ("numpy", "datetime64"): numpy_moment,

@@ -178,11 +178,11 @@ def _is_in_wal_mode(path: Path) -> bool:
 
 def _size_of_log(file: Any) -> int | None:
     """Returns the bytes of the log beside a database of fsspec, 0 if there is none, or ``None`` if nobody can tell."""
-    files, path = getattr(file, "fs", None), getattr(file, "path", None)
-    if not isinstance(path, str) or not callable(getattr(files, "info", None)):
+    path, info = getattr(file, "path", None), getattr(getattr(file, "fs", None), "info", None)
+    if not isinstance(path, str) or not callable(info):
         return None
     try:
-        size = files.info(path + "-wal").get("size")
+        size = info(path + "-wal").get("size")
         return size if isinstance(size, int) else None
     except FileNotFoundError:
         return 0

@@ -13,12 +13,15 @@ import random
 import re
 import uuid
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import litepress
 import numpy as np
 import pandas as pd
 import pytest
+
+from conftest import queried
 
 PLUS_TWO = dt.timezone(dt.timedelta(hours=2))
 
@@ -253,3 +256,16 @@ def test_json_reads_back() -> None:
 
     values = [[nested(4)] for _ in range(300)]
     assert [json.loads(text) for text in made({"a": values})[1]] == values
+
+
+def test_a_masked_value_is_null(db: Path) -> None:
+    """`numpy.ma.masked` ended with `AttributeError: attributes of masked are not writeable`, and a masked array stored its fill value."""
+    masked = np.ma.array([1, 2], mask=[False, True])
+    for data in ([{"a": 1}, {"a": np.ma.masked}], {"a": [1, np.ma.masked]}, {"a": masked}):
+        litepress.write(db, {"t": data}, if_exists="overwrite")
+        assert queried(db, "SELECT a FROM t") == [(1,), (None,)]
+    litepress.write(db, {"t": [{"a": [1, np.ma.masked]}, {"a": {"x": masked}}]}, if_exists="overwrite")
+    assert queried(db, "SELECT a FROM t") == [("[1,null]",), ('{"x":[1,null]}',)]
+    with pytest.raises(litepress.DataError, match="t.a: record 2: an array with masked values") as caught:
+        litepress.write(db, {"t": [{"a": np.ma.array([1])}, {"a": masked}]}, if_exists="overwrite")
+    assert "filled()" in str(caught.value.advice)
