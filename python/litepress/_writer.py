@@ -244,8 +244,8 @@ class TableWriter:
         """Add a row: a tuple or list of the values of all columns, a dict, a dataclass or another object with attributes.
 
         A refused row is not added, and the writer stays open. If a row violates a constraint of its table (NOT NULL, the
-        types of STRICT tables, UNIQUE), a later call may report it. That gives the database up. So do rows with
-        ``on_conflict="update"`` that have values for other columns than the table's rows before them.
+        types of STRICT tables, UNIQUE), a later call may report it. That gives the database up. With ``on_conflict="update"`` all
+        rows of a table have values for the same columns: a dict with other keys is refused.
         """
         self._append(row, self._position)
 

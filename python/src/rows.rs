@@ -401,6 +401,17 @@ pub fn known_columns(table: &Table, conflict: Conflict) -> Vec<(String, bool)> {
     table.ordinary_columns().map(column).collect()
 }
 
+/// Returns the error for a row that updates others and has other keys than the rows before: it lacks `name`, or is the first with it.
+pub fn other_keys(table: &str, record: u64, name: &str, is_lacked: bool) -> Error {
+    let message = match is_lacked {
+        true => format!("the row lacks '{name}', which the rows before it have"),
+        false => format!("the row has '{name}', which the rows before it lack"),
+    };
+    let advice = "rows that update others have the same keys: add those with other keys in a call of their own, or give all keys, \
+                  with None for NULL";
+    Error::new(ErrorKind::Data, message).in_table(table).in_record(record).advise(advice)
+}
+
 fn known_as_columns(py: Python<'_>, known: &[(String, bool)]) -> Vec<Column> {
     let column =
         |(name, is_optional): &(String, bool)| Column { is_optional: *is_optional, ..Column::new(py, name, 0) };

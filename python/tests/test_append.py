@@ -171,6 +171,21 @@ def test_an_update_refuses_dicts_with_different_keys(db: Path, way: str, other: 
     assert rows(db, "SELECT * FROM person") == [(1, "Ada", 36), (2, "Bob", 40)]
 
 
+def test_a_writer_refuses_a_dict_with_other_keys_and_stays_open(db: Path) -> None:
+    added(db, [], "write")
+    with litepress.create(db, if_exists="append", on_conflict="update") as writer:
+        people = writer["person"]
+        with pytest.raises(litepress.DataError):
+            people.append({"id": 2, "name": b"\xff".decode("utf-8", "surrogateescape")})
+        people.append({"id": 1, "age": 37})
+        for other in ({"id": 2}, {"id": 2, "name": "Rob"}, {"id": 2, "age": 1, "name": "Rob"}):
+            with pytest.raises(litepress.DataError, match="record 2: the row (lacks 'age'|has 'name'), which the rows before it") as refused:
+                people.append(other)
+            assert refused.value.record == 2
+        people.append({"AGE": 41, "ID": 2})
+    assert rows(db, "SELECT * FROM person") == [(1, "Ada", 37), (2, "Bob", 41)]
+
+
 def test_the_refusal_of_other_keys_names_the_row(db: Path) -> None:
     with pytest.raises(litepress.DataError, match="record 3: the row lacks 'age', which the rows before it have") as lacks:
         added(db, [{"id": 1, "age": 37}, {"ID": 2, "age": 5}, {"id": 3}], "write")

@@ -1,7 +1,8 @@
 //! Appends a row by its shape: a sequence, a mapping, or an object with attributes.
 
-use super::{Column, TableRows};
+use super::{Column, TableRows, other_keys};
 use crate::cells::{Place, shown, type_name};
+use crate::errors::exception;
 use litepress_rows::error::{counted, grouped};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
@@ -89,14 +90,10 @@ impl TableRows {
         }
         let py = dict.py();
         let lacked = seen().find(|column| !dict.contains(column.key.bind(py)).unwrap_or(true));
-        let message = match (lacked, seen().find(|column| column.first_seen == record)) {
-            (Some(column), _) => format!("the row lacks '{}', which the rows before it have", column.name),
-            (None, Some(column)) => format!("the row has '{}', which the rows before it lack", column.name),
-            (None, None) => return Ok(()),
-        };
-        let advice = "rows that update others have the same keys: add those with other keys in a call of their own, or give all \
-                      keys, with None for NULL";
-        Err(self.data_error(py, message, None, Some(advice)))
+        match lacked.or(seen().find(|column| column.first_seen == record)) {
+            Some(column) => Err(exception(py, &other_keys(&self.table, record, &column.name, lacked.is_some()))),
+            None => Ok(()),
+        }
     }
 
     /// Appends the values of keys that have no column yet. Only the first piece may add columns, and none that a given table

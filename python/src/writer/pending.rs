@@ -3,7 +3,7 @@
 use crate::arrow_in;
 use crate::errors::exception;
 use crate::feed::PieceMaker;
-use crate::rows::{TableRows, known_columns, piece_maker};
+use crate::rows::{TableRows, known_columns, other_keys, piece_maker};
 use litepress::pipeline::TableEncoder;
 use litepress::{Conflict, Error, Result};
 use litepress_load::reader::{Piece, Reader};
@@ -63,16 +63,25 @@ impl PendingRows {
         let table = encoder.table();
         let mut rows = TableRows::new(row.py(), &table.name, None, Some(adapters), Some(table), self.conflict)?;
         rows.count_from(encoder.rows());
-        rows.push(row)?;
+        if let Err(error) = rows.push(row) {
+            self.keys = None;
+            return Err(Failure::Raised(error));
+        }
         self.rows = Some(rows);
         self.encode_if_full(row.py(), encoder)
     }
 
-    /// Encodes the pending rows if the next one has other keys.
+    /// Encodes the pending rows if the next one has other keys. Refuses such a row if it updates others.
     fn begin_keys(&mut self, keys: &Bound<'_, PyAny>, encoder: &mut TableEncoder) -> Result<(), Failure> {
         let py = keys.py();
         if self.keys.as_ref().is_some_and(|known| keys.eq(known).unwrap_or(false)) {
             return Ok(());
+        }
+        if self.conflict == Conflict::Update
+            && let Some(known) = &self.keys
+        {
+            let record = self.total(encoder) + 1;
+            refuse_other_keys(&encoder.table().name, record, known.bind(py).as_any(), keys)?;
         }
         self.encode(py, encoder)?;
         self.keys = Some(PyFrozenSet::new(py, keys.try_iter()?.collect::<PyResult<Vec<_>>>()?)?.unbind());
@@ -172,6 +181,19 @@ pub enum Failure {
 impl From<PyErr> for Failure {
     fn from(error: PyErr) -> Self {
         Self::Raised(error)
+    }
+}
+
+/// Refuses the keys of a row if they are not those of the rows before, in whatever case.
+fn refuse_other_keys(table: &str, record: u64, known: &Bound<'_, PyAny>, keys: &Bound<'_, PyAny>) -> PyResult<()> {
+    let names = |keys: &Bound<'_, PyAny>| keys.try_iter()?.map(|key| key?.extract()).collect::<PyResult<Vec<String>>>();
+    // Keys that are no names are refused when their row is converted.
+    let (Ok(known), Ok(new)) = (names(known), names(keys)) else { return Ok(()) };
+    let lacks = |names: &[String], name: &String| !names.iter().any(|other| other.eq_ignore_ascii_case(name));
+    let lacked = known.iter().filter(|name| lacks(&new, name)).min();
+    match lacked.or(new.iter().find(|name| lacks(&known, name))) {
+        Some(name) => Err(exception(keys.py(), &other_keys(table, record, name, lacked.is_some()))),
+        None => Ok(()),
     }
 }
 
