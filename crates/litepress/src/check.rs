@@ -5,7 +5,7 @@ mod shards;
 pub use shards::{FolderCheck, check_folder};
 
 use crate::observer::{Measured, Meter, NullObserver, Observer, Sample, Unit};
-use crate::page_file;
+use crate::text_file::{TextFile, TextKind};
 use crate::units;
 use crate::{Error, ErrorKind, Progress, Result};
 use litepress_check::Report;
@@ -31,7 +31,7 @@ pub struct CheckOptions {
     pub sample: Option<u64>,
     /// The file of a page that shows the database: its pages, b-trees, schema, and advice.
     pub html: Option<PathBuf>,
-    /// Whether that file is replaced if it exists.
+    /// Whether that file is replaced if it exists. It must be a page.
     pub overwrite: bool,
     /// Carries the wish to stop.
     pub progress: Arc<Progress>,
@@ -161,9 +161,8 @@ pub fn check(database: impl AsRef<Path>, options: &CheckOptions) -> Result<Check
             Error::new(ErrorKind::Usage, "a page and SQLite's check need the whole database, and this is a sample");
         return Err(error.in_file(database).advise("sample, or look at the whole database"));
     }
-    if let Some(page) = &options.html {
-        page_file::refuse(page, options.overwrite)?;
-    }
+    let new_page = |page: &PathBuf| TextFile::new(page, TextKind::Page, options.overwrite, &[database], None);
+    let page = options.html.as_ref().map(new_page).transpose()?;
     let bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
     let pages: Arc<[AtomicU64; 2]> = Arc::default();
     let seen = pages.clone();
@@ -174,7 +173,7 @@ pub fn check(database: impl AsRef<Path>, options: &CheckOptions) -> Result<Check
     });
     let measured = Measured::begin(&*options.observer, meter);
     let CheckOptions { threads, memory_bytes, max_faults, sample, .. } = *options;
-    let map = options.html.is_some();
+    let map = page.is_some();
     let of_engine = litepress_check::CheckOptions { threads, memory_bytes, max_faults, map, sample };
     let report = litepress_check::check(database, &of_engine, &|done, total| {
         pages[0].fetch_max(done, Ordering::Relaxed);
@@ -183,8 +182,8 @@ pub fn check(database: impl AsRef<Path>, options: &CheckOptions) -> Result<Check
     });
     drop(measured);
     let report = report?;
-    if let Some(page) = &options.html {
-        page_file::write(page, &litepress_html::database_page(database, &report)?, options.overwrite)?;
+    if let Some(page) = page {
+        page.write(&litepress_html::database_page(database, &report)?)?;
     }
     sqlite_check(database, report, options)
 }

@@ -5,6 +5,7 @@ use crate::observer::{Meter, NullObserver, Observer, Sample, Stage, Unit};
 use crate::plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport};
 use crate::report::BuildReport;
 use crate::schema_text::{SchemaText, Texts};
+use crate::text_file::{PreparedText, TextFile, TextKind};
 use crate::{Error, ErrorKind, Options, PageSize, Result, Schema, Target};
 use litepress_engine::Estimate;
 use litepress_engine::plan::plan_objects;
@@ -12,7 +13,8 @@ use litepress_gen::recipe::to_toml;
 use litepress_gen::{ColumnPlan, GenPlan, GenSource, Recipe, Request, SetColumn, Shard, TablePlan};
 use litepress_rows::message::RustWords;
 use litepress_rows::{OptionName, Source, Words, message};
-use std::path::PathBuf;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -37,7 +39,7 @@ pub struct GenerateOptions {
     pub until: Option<String>,
     /// The part of the rows to make; by default all.
     pub shard: Option<Shard>,
-    /// File to write the recipe to.
+    /// File to write the recipe to, once the database is made.
     pub write_recipe: Option<PathBuf>,
     /// Whether the recipe is kept in the database, as the only row of a table `litepress_recipe`.
     pub record_recipe: bool,
@@ -171,17 +173,25 @@ pub fn generate(
     schema: impl Into<SchemaText>,
     options: &GenerateOptions,
 ) -> Result<BuildReport> {
-    let (started, target) = (Instant::now(), target.into());
+    let (started, target, schema) = (Instant::now(), target.into(), schema.into());
     refuse_special_target(&target)?;
+    let recipe = options.recipe_file(&schema, Some(&target))?;
     // A plan may take seconds: the children of a billion parents are counted. There is nothing to clean up yet.
     options.observer.enter(Stage::Inspect);
-    let job = GenerateJob::new(&schema.into(), options)?;
-    job.write_recipe()?;
+    let job = GenerateJob::new(&schema, options)?;
     let sources = job.sources()?;
     options.observer.enter(Stage::Build);
     let (schema, observer) = (&job.schema, &*options.observer);
     let build = BuildJob { schema, sources: &listed(&sources), target: &target, started, observer };
-    build.run(options.build.clone(), job.meter(&sources), &|| Ok(())).map_err(|error| job.texts.explain(error))
+    let prepared = RefCell::new(None);
+    let before_publishing = || {
+        prepared.replace(recipe.as_ref().map(|file| file.prepare(&job.recipe_text)).transpose()?);
+        Ok(())
+    };
+    let built = build.run(options.build.clone(), job.meter(&sources), &before_publishing);
+    let built = built.map_err(|error| job.texts.explain(error))?;
+    prepared.into_inner().map_or(Ok(()), PreparedText::publish)?;
+    Ok(built)
 }
 
 /// Returns what [`generate`] would do, and why. Without a target nothing is said of the disk. The file of
@@ -194,17 +204,20 @@ pub fn plan_generate(
     schema: impl Into<SchemaText>,
     options: &GenerateOptions,
 ) -> Result<PlanReport> {
-    let job = GenerateJob::new(&schema.into(), options)?;
-    job.write_recipe()?;
+    let schema = schema.into();
+    let recipe = options.recipe_file(&schema, target.as_ref())?;
+    let job = GenerateJob::new(&schema, options)?;
     let sources = job.sources()?;
     let build = options.build.clone();
     let place = target.clone().unwrap_or(Target::Discard);
     let estimate = Estimate::new(&job.schema, &listed(&sources), &place, &build);
+    let estimate = estimate.map_err(|error| job.texts.explain(error))?;
+    recipe.map_or(Ok(()), |file| file.write(&job.recipe_text))?;
     Ok(PlanReport {
         target,
         rows: Some(job.rows()),
         page_size: job.page_size,
-        estimate: estimate.map_err(|error| job.texts.explain(error))?,
+        estimate,
         databases: None,
         append: None,
         steps: plan_objects(&job.schema, build.on_conflict),
@@ -223,9 +236,22 @@ pub fn plan_generate(
 /// # Errors
 /// As [`plan_generate`].
 pub fn recipe(schema: impl Into<SchemaText>, options: &GenerateOptions) -> Result<String> {
-    let job = GenerateJob::new(&schema.into(), options)?;
-    job.write_recipe()?;
+    let schema = schema.into();
+    let recipe = options.recipe_file(&schema, None)?;
+    let job = GenerateJob::new(&schema, options)?;
+    recipe.map_or(Ok(()), |file| file.write(&job.recipe_text))?;
     Ok(job.recipe_text)
+}
+
+impl GenerateOptions {
+    /// Returns the file that the recipe is written to.
+    fn recipe_file(&self, schema: &SchemaText, target: Option<&Target>) -> Result<Option<TextFile>> {
+        let made = if let Some(Target::File(file)) = target { Some(file.as_path()) } else { None };
+        // The origin is the path of a schema that was read from a file.
+        let read = [Path::new(&schema.origin)];
+        let file = |file: &PathBuf| TextFile::new(file, TextKind::Recipe, self.build.overwrite, &read, made);
+        self.write_recipe.as_ref().map(file).transpose()
+    }
 }
 
 /// A schema with a plan for its rows.
@@ -297,13 +323,6 @@ impl<'o> GenerateJob<'o> {
         });
         let plan = GenPlan::new(&schema, &request).map_err(|error| self.texts.explain(error))?;
         Ok(Self { schema, plan, ..self })
-    }
-
-    /// Writes the recipe to the file that the options name.
-    fn write_recipe(&self) -> Result<()> {
-        let Some(file) = &self.options.write_recipe else { return Ok(()) };
-        crate::page_file::refuse(file, self.options.build.overwrite)?;
-        std::fs::write(file, &self.recipe_text).map_err(|error| Error::io("write the recipe", file, error))
     }
 
     /// Returns the part of a table's rows to make: the table that holds the recipe is made whole, but for parts, which become one

@@ -71,7 +71,6 @@ mod observer;
 pub mod option_by_name;
 #[doc(hidden)]
 pub mod own_locks;
-mod page_file;
 pub mod parse;
 pub mod pipeline;
 mod plan_report;
@@ -80,6 +79,7 @@ mod read;
 mod report;
 mod schema_text;
 mod stitch;
+mod text_file;
 pub mod units;
 mod writer;
 

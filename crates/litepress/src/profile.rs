@@ -1,6 +1,7 @@
 //! Profiles of databases, as recipes for databases that look alike, and comparisons of two databases.
 
-use crate::{Progress, Result, page_file};
+use crate::text_file::{TextFile, TextKind};
+use crate::{Progress, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ pub struct ProfileOptions {
     pub keep_values: bool,
     /// The file of a page that shows the values: histograms, shares, NULL, relations.
     pub html: Option<PathBuf>,
-    /// Whether that file is replaced if it exists.
+    /// Whether that file is replaced if it exists. It must be a page.
     pub overwrite: bool,
     /// Carries the wish to stop.
     pub progress: Arc<Progress>,
@@ -96,11 +97,13 @@ impl ProfileOptions {
 /// A file that SQLite cannot read; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) after a wish to stop. If the page cannot be written.
 pub fn profile(database: impl AsRef<Path>, options: &ProfileOptions) -> Result<Profile> {
     let database = database.as_ref();
-    options.refuse_page()?;
+    let page = options.page(&[database])?;
     let ProfileOptions { threads, keep_values, ref progress, .. } = *options;
     let of_engine = litepress_profile::ProfileOptions { threads, keep_values };
     let profile = litepress_profile::profile(database, &of_engine, &|| progress.go_on())?;
-    options.write_page(|| litepress_html::profile_page(database, &profile))?;
+    if let Some(page) = page {
+        page.write(&litepress_html::profile_page(database, &profile))?;
+    }
     Ok(profile)
 }
 
@@ -127,18 +130,18 @@ pub fn compare(
     options: &ProfileOptions,
 ) -> Result<DatabaseComparison> {
     let (one, other) = (database.as_ref(), other.as_ref());
-    options.refuse_page()?;
+    let page = options.page(&[one, other])?;
     let comparison = litepress_profile::compare(one, other, options.threads, &|| options.progress.go_on())?;
-    options.write_page(|| litepress_html::comparison_page([one, other], &comparison))?;
+    if let Some(page) = page {
+        page.write(&litepress_html::comparison_page([one, other], &comparison))?;
+    }
     Ok(comparison)
 }
 
 impl ProfileOptions {
-    fn refuse_page(&self) -> Result<()> {
-        self.html.as_ref().map_or(Ok(()), |page| page_file::refuse(page, self.overwrite))
-    }
-
-    fn write_page(&self, text: impl FnOnce() -> String) -> Result<()> {
-        self.html.as_ref().map_or(Ok(()), |page| page_file::write(page, &text(), self.overwrite))
+    /// Returns the file of the page. `read` are the databases.
+    fn page(&self, read: &[&Path]) -> Result<Option<TextFile>> {
+        let page = |page: &PathBuf| TextFile::new(page, TextKind::Page, self.overwrite, read, None);
+        self.html.as_ref().map(page).transpose()
     }
 }

@@ -50,6 +50,22 @@ impl FileId {
     }
 }
 
+/// Returns whether two paths lead to one file. A file that is absent has one name in one folder.
+#[must_use]
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (FileId::at(one), FileId::at(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        (Err(_), Err(_)) => {
+            let place = |path: &Path| {
+                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                FileId::at(folder).ok().zip(path.file_name().map(ToOwned::to_owned))
+            };
+            one == other || place(one).is_some_and(|one| place(other) == Some(one))
+        }
+        _ => false,
+    }
+}
+
 /// Returns how many names (hard links) an open file has.
 ///
 /// # Errors
@@ -117,5 +133,8 @@ mod tests {
         assert_eq!(count_names(&file).unwrap(), 2);
         assert_ne!(FileId::at(&other).unwrap(), id);
         assert!(FileId::at(&folder.path().join("none")).is_err());
+        assert!(is_same_file(&one, &two) && !is_same_file(&one, &other) && !is_same_file(&one, Path::new("")));
+        let absent = [folder.path().join("none"), folder.path().join(".").join("none"), folder.path().join("no")];
+        assert!(is_same_file(&absent[0], &absent[1]) && !is_same_file(&absent[0], &absent[2]));
     }
 }

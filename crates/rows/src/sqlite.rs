@@ -142,6 +142,14 @@ pub fn companion(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// Returns the database beside which SQLite would keep a file of this name: a log, its index, or a journal. `None` for other names.
+#[must_use]
+pub fn companion_of(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let database = ["-wal", "-shm", "-journal"].iter().find_map(|suffix| name.strip_suffix(suffix))?;
+    (!database.is_empty()).then(|| path.with_file_name(database))
+}
+
 /// The WAL files that existed beside a database before it was opened. Dropping it removes those that were added since, unless
 /// another program uses them.
 #[derive(Debug)]

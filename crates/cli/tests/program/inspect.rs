@@ -170,3 +170,36 @@ fn a_page_of_a_broken_file() {
     let nowhere = room.run("inspect u.db --html missing/u.html");
     assert!(nowhere.code != Some(0) && nowhere.err.contains("missing/u.html"), "{nowhere:#?}");
 }
+
+/// `check keep.db --html keep.db --overwrite` replaced the database by its page.
+#[test]
+fn a_page_replaces_pages_alone() {
+    let room = Room::new();
+    for name in ["keep.db", "other.db"] {
+        room.sqlite(name).execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1)").unwrap();
+    }
+    std::os::unix::fs::symlink("keep.db", room.path("link")).unwrap();
+    room.write("mine.html", "<p>mine</p>");
+    room.write("empty.html", "");
+    let before = room.files();
+    for command in
+        ["check keep.db", "inspect keep.db", "profile keep.db", "compare keep.db keep.db", "compare keep.db link"]
+    {
+        for (page, code, why) in [
+            ("keep.db", 2, "the file for the page is a file that is read"),
+            ("./link", 2, "the file for the page is a file that is read"),
+            ("other.db", 1, "the file exists, and it is a SQLite database"),
+            ("keep.db-wal", 2, "the file for the page has the name of a file that SQLite keeps beside 'keep.db'"),
+            ("other.db-journal", 2, "SQLite keeps beside 'other.db'"),
+            ("mine.html", 1, "the file exists, and it is no page"),
+        ] {
+            let ended = room.run(&format!("{command} --html {page} --overwrite"));
+            assert_eq!(ended.code, Some(code), "{command} {page}: {ended:#?}");
+            assert!(ended.err.contains(why) && ended.err.contains("help: name another file"), "{ended:#?}");
+        }
+        room.done(&format!("{command} --html empty.html --overwrite"));
+        room.done(&format!("{command} --html empty.html --overwrite"));
+    }
+    assert_eq!(room.files(), before);
+    assert_eq!(room.query("keep.db", "SELECT a FROM t"), room.query("other.db", "SELECT a FROM t"));
+}

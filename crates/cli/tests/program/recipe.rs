@@ -142,6 +142,51 @@ fn a_recipe_that_exists_stays() {
     let ended = room.run("generate x.db schema.sql --write-recipe recipe.toml");
     assert!(ended.code == Some(1) && ended.err.contains("recipe.toml: the file exists"), "{ended:?}");
     assert_eq!(bytes(&room, "recipe.toml"), b"mine");
+    let ended = room.run("generate x.db schema.sql --write-recipe recipe.toml --overwrite");
+    assert!(ended.code == Some(1) && ended.err.contains("it is no recipe"), "{ended:?}");
+    assert_eq!(room.files(), ["recipe.toml", "schema.sql"]);
+    let other = room.done("plan schema.sql --seed 3 --toml");
+    room.write("recipe.toml", &other);
     room.done("generate x.db schema.sql --write-recipe recipe.toml --overwrite");
-    assert_ne!(bytes(&room, "recipe.toml"), b"mine");
+    assert_ne!(bytes(&room, "recipe.toml"), other.into_bytes());
+}
+
+/// `generate keep.db --write-recipe keep.db --overwrite` replaced the database by the recipe, and failed.
+#[test]
+fn a_recipe_never_takes_the_name_of_another_file() {
+    let room = Room::with_schema(SCHEMA);
+    room.sqlite("keep.db").execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (7)").unwrap();
+    room.sqlite("other.db").execute_batch("CREATE TABLE t (a)").unwrap();
+    room.write("recipe.toml", room.done("plan schema.sql --toml"));
+    let files = room.files();
+    for (command, code, why) in [
+        ("generate keep.db --preset user --rows 5 --write-recipe keep.db", 2, "is the database to make"),
+        ("generate new.db --preset user --rows 5 --write-recipe ./new.db", 2, "is the database to make"),
+        ("generate new.db --preset user --rows 5 --write-recipe new.db-wal", 2, "keeps beside 'new.db'"),
+        ("generate new.db --preset user --rows 5 --write-recipe other.db", 1, "it is a SQLite database"),
+        ("generate new.db --recipe recipe.toml --write-recipe recipe.toml", 2, "is a file that is read"),
+        ("generate new.db schema.sql --write-recipe ./schema.sql", 2, "is a file that is read"),
+        ("plan keep.db --preset user --write-recipe keep.db", 2, "is the database to make"),
+        ("plan schema.sql --write-recipe schema.sql --toml", 2, "is a file that is read"),
+    ] {
+        for overwrite in ["", " --overwrite"] {
+            let ended = room.run(&format!("{command}{overwrite}"));
+            assert!(ended.code == Some(code) && ended.err.contains(why), "{command}: {ended:#?}");
+            assert!(ended.err.contains("help: name another file for the recipe"), "{command}: {ended:#?}");
+        }
+    }
+    assert_eq!(room.files(), files);
+    assert_eq!(room.query("keep.db", "SELECT a FROM t"), "7");
+}
+
+/// The recipe was written before the database, and stayed without it.
+#[test]
+fn a_run_that_fails_leaves_no_recipe() {
+    let room = Room::with_schema(SCHEMA);
+    room.write("x.db", "no database");
+    let ended = room.run("generate x.db schema.sql --write-recipe recipe.toml");
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert_eq!(room.files(), ["schema.sql", "x.db"]);
+    let out = room.done("generate y.db schema.sql --write-recipe /dev/stdout --overwrite --quiet");
+    assert!(out.contains("algorithm_version"), "{out}");
 }

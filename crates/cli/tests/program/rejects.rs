@@ -150,9 +150,13 @@ fn a_failed_run_leaves_no_rejects_and_overwrite_replaces_them() {
     assert!(ended.code == Some(1) && ended.err.contains("--overwrite"), "{ended:?}");
     room.done(&format!("{load} --overwrite"));
     assert_eq!(places(&room, "wrong.csv"), ["in.csv,in,2,3,,'2'", "in.csv,in,4,5,,'4'"]);
-    for same in ["in.csv", "t.db"] {
+    for same in ["in.csv", "t.db", "./t.db", "t.db-wal"] {
         let ended = room.run(&format!("load t.db in.csv --rejects {same} --overwrite --progress none"));
         assert!(ended.code != Some(0) && ended.err.contains("--rejects"), "{same}: {ended:?}");
+    }
+    for same in ["./new.db", "new.db-journal"] {
+        let ended = room.run(&format!("load new.db in.csv --rejects {same} --overwrite --progress none"));
+        assert!(ended.code == Some(2) && !room.path("new.db").exists(), "{same}: {ended:?}");
     }
     assert_eq!(room.query("t.db", "SELECT count(*) FROM \"in\""), "2");
 }

@@ -13,7 +13,8 @@ use litepress_load::input::Input;
 use litepress_load::options::{
     Dialect, Format, JsonLayout, JsonOptions, Quote, ReadOptions, RepeatedHeader, StrayQuotes, ValueOptions,
 };
-use litepress_rows::files::FileId;
+use litepress_rows::files::is_same_file;
+use litepress_rows::sqlite::companion_of;
 use litepress_rows::{OptionName, message};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -396,13 +397,18 @@ impl LoadOptions {
     /// Refuses rejects that would take the name of the database, or of a file that is read.
     pub(super) fn refuse_rejects_among(&self, inputs: &[Input], out: Option<&Path>) -> Result<()> {
         let Some(rejects) = &self.rejects else { return Ok(()) };
-        let file = |path: &Path| FileId::at(path).ok();
-        let is_same = |path: &Path| path == rejects || file(path).is_some_and(|found| Some(found) == file(rejects));
-        let is_read = inputs.iter().filter_map(Input::path).any(is_same);
-        if !is_read && !out.is_some_and(is_same) {
+        let is_same = |path: &Path| is_same_file(path, rejects);
+        let database = companion_of(rejects);
+        let is_beside = |database: &Path| database.exists() || out.is_some_and(|out| is_same_file(out, database));
+        let what = if inputs.iter().filter_map(Input::path).any(is_same) {
+            " names a file that is read"
+        } else if out.is_some_and(is_same) {
+            " names the database"
+        } else if database.is_some_and(|database| is_beside(&database)) {
+            " has the name of a file that SQLite keeps beside a database"
+        } else {
             return Ok(());
-        }
-        let what = if is_read { " names a file that is read" } else { " names the database" };
+        };
         let message = message![OptionName::Rejects.alone().given(), what];
         Err(Error::new(ErrorKind::Usage, message).in_file(rejects).advise("name another file for the rejects"))
     }
