@@ -11,7 +11,7 @@
 
 use crate::Snapshot;
 use crate::snapshot::HOT_JOURNAL;
-use litepress_rows::sqlite::{FilesBeside, companion, open_file, open_immutable};
+use litepress_rows::sqlite::{FilesBeside, companion, file_bytes, open_file, open_immutable};
 use litepress_rows::sync::{Mutex, MutexGuard, lock};
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
@@ -79,6 +79,8 @@ impl Moment {
         // The path must be absolute, because SQLite takes a name that begins with `file:` for a URI. It must have no symbolic links,
         // because SQLite keeps its files beside the file that a link points to.
         let path = fs::canonicalize(&name).map_err(|error| Error::io("open", &name, error))?;
+        // SQLite would wait for ever for the writer of a FIFO.
+        file_bytes(&name)?;
         let beside = FilesBeside::look(&path);
         let stamp = Stamp::of(&path);
         let ((connection, snapshot), unlocked) = match connect(&path) {

@@ -106,7 +106,7 @@ fn what_is_no_database() {
     assert!(ended.code == Some(1) && ended.err.contains("u.db-wal") && ended.err.contains("help: "), "{ended:#?}");
 }
 
-/// Both commands waited forever for a writer of the FIFO.
+/// These commands waited forever for a writer of the FIFO.
 #[test]
 fn what_is_no_file_is_refused_at_once() {
     let room = Room::new();
@@ -118,9 +118,22 @@ fn what_is_no_file_is_refused_at_once() {
         ("check", ".", "neither a manifest nor a database"),
         ("inspect", "fifo", "not a regular file"),
         ("inspect", ".", "a folder"),
+        ("profile", "fifo", "not a regular file"),
+        ("profile", ".", "a folder"),
+        ("merge m.db", "fifo", "not a regular file"),
+        ("plan --merge m.db", "fifo", "not a regular file"),
+        ("stitch s.db", "fifo", "not a regular file"),
+        ("compact", "fifo", "not a regular file"),
+        ("index fifo", "t(a)", "not a regular file"),
+        ("reindex", "fifo", "not a regular file"),
     ] {
         let ended = room.run(&format!("{command} {file}"));
         assert!(ended.code == Some(1) && ended.err.contains(what), "{command} {file}: {ended:#?}");
+    }
+    room.sqlite("a.db").execute_batch("CREATE TABLE t (a)").unwrap();
+    for databases in ["a.db fifo", "fifo a.db"] {
+        let ended = room.run(&format!("compare {databases}"));
+        assert!(ended.code == Some(1) && ended.err.contains("fifo: this is not a regular file"), "{ended:#?}");
     }
 }
 

@@ -48,7 +48,12 @@ pub(crate) struct PartFile {
 
 impl PartFile {
     fn read(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+        let opened = |error| Error::io("open", path, error);
+        // A FIFO would block until somebody writes into it.
+        if !std::fs::metadata(path).map_err(opened)?.is_file() {
+            return Err(Error::new(ErrorKind::Io, "this is not a regular file").in_file(path));
+        }
+        let file = File::open(path).map_err(opened)?;
         let in_file = |error: Error| error.in_file(path);
         let mut header = [0; HEADER_BYTES];
         file.read_exact_at(&mut header, 0).map_err(|_| in_file(no_part()))?;
