@@ -5,6 +5,7 @@ use crate::report::BuildReport;
 use crate::{Database, Error, ErrorKind, Finished, Options, Result, Schema, Target};
 use litepress_engine::Estimate;
 use litepress_rows::Source;
+use litepress_rows::files::FileId;
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
@@ -71,6 +72,18 @@ pub fn refuse_special_name(file: &Path) -> Result<()> {
 /// Refuses a [special name](refuse_special_name) of a target that is a file.
 pub(crate) fn refuse_special_target(target: &Target) -> Result<()> {
     if let Target::File(file) = target { refuse_special_name(file) } else { Ok(()) }
+}
+
+/// Refuses to replace a file that is read.
+pub(crate) fn refuse_target_among<'s>(sources: impl IntoIterator<Item = &'s Path>, target: &Path) -> Result<()> {
+    let Ok(target) = FileId::at(target) else { return Ok(()) };
+    match sources.into_iter().find(|source| FileId::at(source).is_ok_and(|source| source == target)) {
+        None => Ok(()),
+        Some(source) => {
+            let error = Error::new(ErrorKind::Usage, "the target is also a source").in_file(source);
+            Err(error.advise("name another file for the new database, and rename it once it is made"))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 mod plan;
 
-use crate::build::refuse_special_target;
+use crate::build::{refuse_special_target, refuse_target_among};
 use crate::choices::Choice;
 use crate::load::notes::foreign_keys;
 use crate::manifest::{Manifest, Shard};
@@ -14,7 +14,7 @@ use litepress_merge::{MergePlan, TextIndex};
 use litepress_rows::{Message, OptionName, RecordChunk, Source, Words, message};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -222,7 +222,7 @@ fn databases(
         files.iter().try_for_each(|file| guard(file))?;
     }
     if let Some(Target::File(file)) = target {
-        refuse_target_among(&files, file)?;
+        refuse_target_among(files.iter().map(PathBuf::as_path), file)?;
     }
     Ok(files)
 }
@@ -353,15 +353,4 @@ fn meter(plan: &MergePlan, options: &MergeOptions) -> Meter {
         let done = read.load(Ordering::Relaxed).min(total);
         Sample { done, total, bytes: progress.bytes(), phase: progress.phase() }
     })
-}
-
-/// Refuses a target that is one of the databases: they stay as they are.
-fn refuse_target_among(files: &[PathBuf], target: &Path) -> Result<()> {
-    let Ok(place) = fs::canonicalize(target) else { return Ok(()) };
-    let is_it = |file: &&PathBuf| fs::canonicalize(file).is_ok_and(|file| file == place);
-    if files.iter().any(|file| is_it(&file)) {
-        let message = "the database to make is one of those to merge";
-        return Err(Error::new(ErrorKind::Usage, message).in_file(target).advise("choose another name for it"));
-    }
-    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Parts that were printed elsewhere become one database.
 
-use crate::build::refuse_special_target;
+use crate::build::{refuse_special_target, refuse_target_among};
 use crate::load::notes::foreign_keys;
 use crate::observer::{Measured, Meter, NullObserver, Observer, Sample, Stage, Unit};
 use crate::report::BuildReport;
@@ -113,6 +113,9 @@ pub fn stitch(
     refuse_special_target(&target)?;
     options.observer.enter(Stage::Inspect);
     let files: Vec<PathBuf> = parts.into_iter().map(Into::into).collect();
+    if let Target::File(file) = &target {
+        refuse_target_among(files.iter().map(PathBuf::as_path), file)?;
+    }
     let parts = Parts::open(&files)?;
     let build = build_options(&parts, options)?;
     options.observer.enter(Stage::Build);

@@ -173,7 +173,7 @@ fn the_plan_tells_what_the_merge_does() {
         ("plan no.db shards --merge --rows 5", "cannot be used with"),
         ("plan no.db shards --union", "--union is for databases that are merged"),
         ("plan no.db --merge", "a merge needs a database to make"),
-        ("plan shards/1.db shards --merge", "is one of those to merge"),
+        ("plan shards/1.db shards --merge", "the target is also a source"),
     ] {
         let ended = room.run(arguments);
         assert!(ended.code.is_some_and(|code| code > 0) && ended.err.contains(message), "{arguments}: {ended:?}");
@@ -191,7 +191,7 @@ fn wrong_arguments_are_named() {
         ("merge out.db shards --rowids u=keep", "--rowids: the databases have no table u"),
         ("merge out.db shards --skip-table u", "--skip-table: the databases have no table u"),
         ("merge out.db shards --source-column A", "--source-column A: the column cannot be added"),
-        ("merge shards/1.db shards --overwrite", "is one of those to merge"),
+        ("merge shards/1.db shards --overwrite", "the target is also a source"),
         ("merge out.db shards/1.db shards/1.db", "named twice"),
         ("merge out.db shards --on-conflict update", "--on-conflict update is for rows that are added"),
         ("merge out.db nothing.db", "nothing.db"),

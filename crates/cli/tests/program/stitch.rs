@@ -93,3 +93,19 @@ fn mistakes_are_told_and_leave_nothing() {
         "nothing else is there"
     );
 }
+
+/// `stitch p1.part p1.part p2.part --overwrite` replaced a part by the database.
+#[test]
+fn the_target_is_no_part() {
+    let room = Room::with_schema(SCHEMA);
+    for shard in 1..=2 {
+        room.done(&format!("generate {shard}.part schema.sql --rows 10 --shard {shard}/2 --part --quiet"));
+    }
+    fs::hard_link(room.path("1.part"), room.path("again.part")).unwrap();
+    let before = fs::read(room.path("1.part")).unwrap();
+    for target in ["1.part", "./1.part", "again.part"] {
+        let ended = room.run(&format!("stitch {target} 1.part 2.part --overwrite"));
+        assert!(ended.code == Some(2) && ended.err.contains("1.part: the target is also a source"), "{ended:?}");
+    }
+    assert!(fs::read(room.path("1.part")).unwrap() == before);
+}

@@ -4,6 +4,7 @@ use super::notes::{self, notes_of};
 use super::options::LoadOptions;
 use super::report::LoadReport;
 use crate::append::AppendJob;
+use crate::build::refuse_target_among;
 use crate::geopackage::GeoPackage;
 use crate::loaded_file::LoadedFile;
 use crate::number_notes::number_notes;
@@ -21,7 +22,6 @@ use litepress_load::plan::{ColumnOrigin, Existing, LoadPlan, LoadRequest, Planne
 use litepress_load::rejects::Rejects;
 use litepress_load::schema::RowDefault;
 use litepress_load::source::LoadSource;
-use litepress_rows::files::FileId;
 use litepress_rows::{Message, OptionName, Source, message};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl<'o> LoadJob<'o> {
         let out = if let Target::File(file) = target { Some(file.as_path()) } else { None };
         let inputs = Input::from_arguments(&files, &read)?;
         if let Some(out) = out {
-            refuse_target_among(&inputs, out)?;
+            refuse_target_among(inputs.iter().filter_map(Input::outer_path), out)?;
         }
         options.refuse_rejects_among(&inputs, out)?;
         let folder = || out.map_or(Path::new("."), folder_of).to_owned();
@@ -378,19 +378,6 @@ impl From<&InferredColumn> for PlannedColumn {
             name: decision.name.clone(),
             declared_type: decision.declared_type.clone(),
             because: decision.reason.clone(),
-        }
-    }
-}
-
-/// Refuses to replace a file that is read.
-fn refuse_target_among(inputs: &[Input], out: &Path) -> Result<()> {
-    let file = |path: &Path| FileId::at(path).ok();
-    let Some(target) = file(out) else { return Ok(()) };
-    match inputs.iter().filter_map(Input::outer_path).find(|path| file(path) == Some(target)) {
-        None => Ok(()),
-        Some(source) => {
-            let error = Error::new(ErrorKind::Usage, "the target is also a source").in_file(source);
-            Err(error.advise("name another file for the new database, and rename it once it is made"))
         }
     }
 }
