@@ -41,6 +41,7 @@ pub mod plan;
 mod progress;
 mod publish;
 mod refusals;
+mod rehearsal;
 mod resources;
 #[cfg(all(test, shuttle))]
 mod schedules;
@@ -73,6 +74,7 @@ pub use part::{PageCopy, Parts};
 pub use progress::{Phase, Progress};
 pub use publish::{TargetStamp, apply_left_log, begin_replacing, folder_of, free_bytes};
 pub use refusals::{find_refused, may_refuse, telling_policy};
+pub use rehearsal::rehearse_additions;
 pub use sink::Sink;
 pub use split::{SplitDatabases, SplitTable, split};
 #[doc(hidden)]

@@ -64,7 +64,7 @@ pub fn load<F: Into<PathBuf>>(
 /// Returns what [`load`] would do, and why. Without a target nothing is said of the disk.
 ///
 /// # Errors
-/// All mistakes in the options; files that cannot be read.
+/// All mistakes in the options; files that cannot be read; whatever else makes the load fail before its first row.
 pub fn plan_load<F: Into<PathBuf>>(
     target: Option<Target>,
     files: impl IntoIterator<Item = F>,
@@ -76,7 +76,8 @@ pub fn plan_load<F: Into<PathBuf>>(
     let options = adapted.as_ref().unwrap_or(options);
     let job = LoadJob::new(&place, files, options, true)?;
     let mut notes = job.notes();
-    notes.extend(job.note_about_division()?);
+    notes.extend(job.note_about_division(&place)?);
+    job.refuse_left_out()?;
     let (sources, _rejects) = job.sources(Rejects::shown(0))?;
     let (listed, build) = (listed(&sources), job.build_options());
     let rows: Vec<Option<u64>> = listed.iter().map(|(_, source)| source.rows()).collect();
@@ -85,8 +86,12 @@ pub fn plan_load<F: Into<PathBuf>>(
         Some(package) => job.estimate_package(package, &sources, &place, &build)?,
         None => job.estimate(&listed, &place, &build)?,
     };
+    let missing: Vec<Vec<usize>> = listed.iter().map(|(_, source)| source.missing_columns()).collect();
     drop(sources);
     let (mismatches, figures) = job.dry_run(&mut notes)?;
+    if !mismatches.is_fatal {
+        job.rehearse_append(&place, missing)?;
+    }
     let append = job.routes(&place, &figures)?;
     Ok(PlanReport {
         mismatches: Some(mismatches),

@@ -118,7 +118,9 @@ fn what_cannot_be_copied_makes_the_run_fail_unless_that_is_allowed() {
     let summary = json(&room.done("load copy.db source.db --allow-incomplete --json --progress none --verify full"));
     assert_eq!(summary["left_out"], json!(left_out));
     let text = room.done("load copy.db source.db --allow-incomplete --overwrite --progress none");
-    let plan = room.done("plan copy.db source.db --overwrite");
+    let refused = room.run("plan copy.db source.db --overwrite");
+    assert!(refused.code == Some(1) && left_out.iter().all(|part| refused.err.contains(part)), "{refused:?}");
+    let plan = room.done("plan copy.db source.db --overwrite --allow-incomplete");
     assert!(left_out.iter().all(|part| text.contains(part) && plan.contains(part)), "{text} {plan}");
     room.sqlite("copy.db").execute_batch("INSERT INTO point (name) VALUES ('x'); DELETE FROM point").unwrap();
     assert_eq!(room.query("copy.db", "SELECT n FROM contents"), "2");

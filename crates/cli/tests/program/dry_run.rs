@@ -128,3 +128,45 @@ fn foreign_keys_that_are_not_checked_are_told() {
     let text = room.done("load p.db orders.csv --schema s.sql --progress none");
     assert!(text.contains("note: orders.customer references customers, and there is no such table"), "{text}");
 }
+
+/// `plan` ended with 0 where `load` fails with the same arguments.
+#[test]
+fn a_plan_fails_before_the_first_row_as_the_load_does() {
+    let room = Room::new();
+    let sql = "CREATE TABLE p (id INTEGER PRIMARY KEY, a); CREATE VIRTUAL TABLE ft USING fts5 (a, content = 'p');
+        CREATE TABLE t (a, b); CREATE UNIQUE INDEX u ON t (a) WHERE b > 0;";
+    room.sqlite("old.db").execute_batch(sql).unwrap();
+    room.sqlite("plain.db").execute_batch("CREATE TABLE p (id INTEGER PRIMARY KEY, a)").unwrap();
+    room.sqlite("source.db").execute_batch("CREATE TABLE p (id, a); CREATE VIRTUAL TABLE f USING fts5 (a)").unwrap();
+    room.write("p.csv", "id,a\n1,2\n");
+    room.write("t.csv", "a,b\n1,2\n");
+    room.write("more.csv", "a,n\n1,2\n");
+    room.write("rowids.csv", "rowid,a,oid,_rowid_\n1,2,3,4\n");
+    let before = ["old.db", "plain.db"].map(|name| std::fs::read(room.path(name)).unwrap());
+    let failing = [
+        ("old.db p.csv --replace-tables", 1),
+        ("plain.db source.db --append", 1),
+        ("old.db t.csv --append --on-conflict update --key a", 2),
+        ("old.db t.csv --append --on-conflict update", 2),
+        ("old.db more.csv --table ft --append --add-columns", 1),
+        ("plain.db rowids.csv --table p --append --add-columns", 1),
+        ("plain.db p.csv --append --page-size 512", 2),
+        ("plain.db p.csv --append --part", 2),
+    ];
+    for (arguments, code) in failing {
+        let [plan, load] = ["plan", "load"].map(|command| room.run(&format!("{command} {arguments} --progress none")));
+        assert_eq!((plan.code, load.code), (Some(code), Some(code)), "{arguments}: {plan:?} {load:?}");
+        assert_eq!(plan.err, load.err, "{arguments}");
+    }
+    let after = ["old.db", "plain.db"].map(|name| std::fs::read(room.path(name)).unwrap());
+    assert!(before == after);
+    for arguments in [
+        "old.db p.csv --append --on-conflict update",
+        "old.db more.csv --table p --append --add-columns",
+        "old.db p.csv --replace-tables --allow-incomplete",
+        "plain.db source.db --append --allow-incomplete",
+    ] {
+        room.done(&format!("plan {arguments} --progress none"));
+        room.done(&format!("load {arguments} --progress none"));
+    }
+}

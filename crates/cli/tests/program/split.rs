@@ -67,6 +67,7 @@ fn mistakes_leave_the_folder_as_it_was() {
         ("plan app.csv --split-by x", "there is no column 'x'"),
     ] {
         let ended = room.run(arguments);
+        ("plan out out/t1.db --split-by id --overwrite", "the file is in the target folder"),
         assert!(ended.code.is_some_and(|code| code > 0) && ended.err.contains(message), "{arguments}: {ended:?}");
     }
     assert_eq!(room.files(), ["app.csv", "keep", "out"]);

@@ -14,7 +14,9 @@ use crate::report::BuildReport;
 use crate::schema_text::Texts;
 use crate::{Error, ErrorKind, OnError, Options, PageSize, Result, Target};
 use litepress_engine::plan::{ObjectPlan, is_filled_by_sqlite, plan_objects};
-use litepress_engine::{Estimate, Phase, PlannedAppend, RoutePlan, RowFigures, Schema, TargetStamp, folder_of};
+use litepress_engine::{
+    Estimate, Phase, PlannedAppend, RoutePlan, RowFigures, Schema, TargetStamp, folder_of, rehearse_additions,
+};
 use litepress_load::infer::InferredColumn;
 use litepress_load::input::Input;
 use litepress_load::options::{Format, ReadOptions};
@@ -210,6 +212,16 @@ impl<'o> LoadJob<'o> {
         let planned =
             PlannedAppend { path: &path, schema: &schema, additions: &additions, options: &options, append: &append };
         planned.routes(&tables).map(Some)
+    }
+
+    /// Fails as an append would before its first row. `missing` are the columns that the rows of each table lack.
+    pub(super) fn rehearse_append(&self, target: &Target, missing: Vec<Vec<usize>>) -> Result<()> {
+        let Some(AppendJob { existing, schema, additions, mut options, .. }) = self.appending(target) else {
+            return Ok(());
+        };
+        options.temp_dir.get_or_insert_with(|| self.temp_dir.clone());
+        let tables: Vec<_> = self.plan.tables.iter().map(|planned| planned.table).zip(missing).collect();
+        rehearse_additions(&existing, &schema, &additions, &options, &tables)
     }
 
     /// Returns how each object of a new database is made.

@@ -80,9 +80,12 @@ fn refuse_inputs_within(job: &LoadJob<'_>, folder: &Path) -> Result<()> {
 
 impl LoadJob<'_> {
     /// Returns the note of a plan whose rows are divided. Their values are known once they are read.
-    pub(super) fn note_about_division(&self) -> Result<Option<Message>> {
+    pub(super) fn note_about_division(&self, target: &Target) -> Result<Option<Message>> {
         let Some(column) = &self.options.split_by else { return Ok(None) };
         refuse_others(self.options)?;
+        if let Target::File(folder) = target {
+            refuse_inputs_within(self, folder)?;
+        }
         self.columns_named(column)?;
         let given = OptionName::SplitBy.alone().given();
         Ok(Some(message![given, " makes a database of each value; the sizes are those of one database with all rows"]))

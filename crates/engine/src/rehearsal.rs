@@ -1,0 +1,66 @@
+//! Tries the definitions of an append before any row is read, for a plan that must fail where the append would.
+
+use crate::database::refuse_part;
+use crate::options::Options;
+use crate::sqlite::{SessionOptions, SqliteSession, updated_by_key};
+use crate::{Conflict, Error, ErrorKind, Result, Schema};
+use litepress_rows::schema::SchemaAdditions;
+use litepress_rows::{OptionName, message, quoted_name};
+
+/// Fails as an append would before its first row: an option is for new databases, SQLite refuses a column or an object that is added, or
+/// a table has no key to update rows by. SQLite makes them in an empty database with the objects of `existing`, so that the database is neither changed nor locked.
+///
+/// `schema` is the one with everything that is added. `tables` are the positions of the tables that get rows, with the positions of the
+/// columns that the rows lack.
+///
+/// # Errors
+/// The error of the append.
+pub fn rehearse_additions(
+    existing: &Schema,
+    schema: &Schema,
+    additions: &SchemaAdditions,
+    options: &Options,
+    tables: &[(usize, Vec<usize>)],
+) -> Result<()> {
+    refuse_part(options, "rows are added to a database that exists")?;
+    if options.page_size.is_some() {
+        let (size, append) = (OptionName::PageSize.alone().given(), OptionName::Append.alone().given());
+        let message = message![size, " has no effect beside ", append, ", which keeps the database"];
+        return Err(Error::new(ErrorKind::Usage, message).advise("leave one of them out"));
+    }
+    if !additions.is_empty() {
+        define(existing, additions, options)?;
+    }
+    if options.on_conflict == Conflict::Update {
+        for (table, missing) in tables {
+            updated_by_key(&schema.tables[*table], options, missing)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the additions beside the objects that exist.
+fn define(existing: &Schema, additions: &SchemaAdditions, options: &Options) -> Result<()> {
+    let temp_dir = options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
+    let session = SqliteSession::scratch(SessionOptions { temp_dir, progress: options.progress.clone() })?;
+    let mut unknown = Vec::new();
+    for object in existing.objects.iter().filter(|object| !object.is_shadow && !object.name.starts_with("sqlite_")) {
+        let Some(sql) = &object.sql else { continue };
+        // A module or a function of an extension may be missing here.
+        if session.define(sql, &object.name).is_err() {
+            unknown.push(object.name.to_ascii_lowercase());
+        }
+    }
+    let is_known = |table: &str| !unknown.contains(&table.to_ascii_lowercase());
+    for (table, column) in additions.columns.iter().filter(|(table, _)| is_known(table)) {
+        let (name, declared) = (quoted_name(&column.name), &column.declared_type);
+        let sql = format!("ALTER TABLE {} ADD COLUMN {name} {declared}", quoted_name(table));
+        session.define(&sql, &format!("column {} of {table}", column.name))?;
+    }
+    for object in additions.objects.iter().filter(|object| is_known(&object.table)) {
+        if let Some(sql) = &object.sql {
+            session.define(sql, &format!("{} {}", object.kind, object.name))?;
+        }
+    }
+    Ok(())
+}
