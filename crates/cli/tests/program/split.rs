@@ -50,10 +50,13 @@ fn mistakes_leave_the_folder_as_it_was() {
     room.done("load out app.csv --split-by tenant --progress none");
     std::fs::create_dir(room.path("keep")).unwrap();
     room.write("keep/mine.txt", "x");
+    std::fs::create_dir(room.path("marked")).unwrap();
+    room.write("marked/.gitkeep", "");
     let before = std::fs::read(room.path("out/t1.db")).unwrap();
     for (arguments, message) in [
         ("load out app.csv --split-by tenant", "the folder exists and holds 3 files"),
         ("load keep app.csv --split-by tenant --overwrite", "holds more than databases"),
+        ("load marked app.csv --split-by tenant --overwrite", "holds more than databases: 'marked/.gitkeep'"),
         ("load app.csv app.csv --split-by tenant", "the target is"),
         ("load out app.csv --split-by x --overwrite", "there is no column 'x'"),
         ("load out app.csv --split-by tenant --append", "--append is for one database"),
@@ -64,13 +67,13 @@ fn mistakes_leave_the_folder_as_it_was() {
         ),
         ("load out out/t1.db --split-by id --overwrite", "the file is in the target folder"),
         ("load no/out app.csv --split-by tenant", "no"),
+        ("plan out out/t1.db --split-by id --overwrite", "the file is in the target folder"),
         ("plan app.csv --split-by x", "there is no column 'x'"),
     ] {
         let ended = room.run(arguments);
-        ("plan out out/t1.db --split-by id --overwrite", "the file is in the target folder"),
         assert!(ended.code.is_some_and(|code| code > 0) && ended.err.contains(message), "{arguments}: {ended:?}");
     }
-    assert_eq!(room.files(), ["app.csv", "keep", "out"]);
+    assert_eq!(room.files(), ["app.csv", "keep", "marked", "out"]);
     assert_eq!(std::fs::read(room.path("out/t1.db")).unwrap(), before);
     let plan = room.done("plan out app.csv --split-by tenant --overwrite");
     assert!(plan.contains("--split-by makes a database of each value"), "{plan}");

@@ -164,7 +164,9 @@ fn check_replaceable(target: &Path, path: &Path) -> Result<()> {
         // The handle is closed before this process takes a lock.
         File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut head)).map_err(unreadable)?;
     }
-    if !is_file || !(head.is_empty() || head == MAGIC) {
+    // An empty file is a database, too. But a marker such as `.gitkeep` or a lock file is not.
+    let is_empty_database = head.is_empty() && path.extension().is_some_and(|extension| extension == "db");
+    if !is_file || !(is_empty_database || head == MAGIC) {
         let message = format!("the folder holds more than databases: '{}'", path.display());
         let error = Error::new(ErrorKind::Target, message).in_file(target);
         return Err(error.advise("move it elsewhere, or choose another name"));
@@ -256,7 +258,7 @@ mod tests {
         assert_eq!(number(&target.join("2.db")), 2);
     }
 
-    /// An old folder went with everything in it, also with what no run had made.
+    /// An old folder went with everything in it, also with what no run had made. Later empty files still did: `.gitkeep`, `README`.
     #[test]
     fn only_databases_that_nobody_uses_go_with_a_folder() {
         let parent = tempfile::tempdir().expect("a folder");
@@ -274,9 +276,16 @@ mod tests {
         fs::write(target.join("notes.txt"), "mine").expect("a file");
         assert!(refused(true).contains("more than databases") && refused(true).contains("notes.txt"));
         fs::remove_file(target.join("notes.txt")).expect("a file");
+        fs::write(target.join("empty.db"), "").expect("a file");
+        for marker in ["README", ".lock", ".gitkeep", ".db"] {
+            fs::write(target.join(marker), "").expect("a file");
+            assert!(refused(true).contains(&format!("{marker}'")), "{}", refused(true));
+            fs::remove_file(target.join(marker)).expect("a file");
+        }
+        drop(Folder::begin(&target, true).expect("databases alone"));
         fs::create_dir(target.join("sub")).expect("a folder");
         assert!(refused(true).contains("more than databases"));
-        assert_eq!(names(&target), ["a.db", "sub"]);
+        assert_eq!(names(&target), ["a.db", "empty.db", "sub"]);
     }
 
     /// A killed run left a folder with thousands of files for ever.
