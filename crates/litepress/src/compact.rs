@@ -4,6 +4,7 @@
 //! compact          options, the report, and the order of the steps
 //!  |- source       the database that is read: one transaction, its pages, the rows of sqlite_schema
 //!  |- choice       which objects the copy has
+//!  |- needs        tables that these objects need, and rowids
 //!  |- trees        the trees of these objects, verbatim or without the rows of those that are left out
 //!  `- without_rowid  tables whose rows are sorted by their primary key
 //! ```
@@ -12,6 +13,7 @@
 //! that this program does not know are kept.
 
 mod choice;
+mod needs;
 mod options;
 mod report;
 mod source;
@@ -25,6 +27,7 @@ use crate::{Error, ErrorKind, Options, Result, Target};
 use choice::Choice;
 use litepress_engine::{CopiedDatabase, begin_replacing};
 use litepress_rows::{OptionName, message};
+use needs::Definitions;
 pub use options::CompactOptions;
 pub use report::CompactReport;
 use source::SourceDatabase;
@@ -141,9 +144,15 @@ impl Copy<'_> {
 
 /// Plans the tables that the copy has WITHOUT ROWID.
 fn conversions(source: &SourceDatabase, choice: &mut Choice, names: &[String]) -> Result<Vec<Conversion>> {
-    let planned = names.iter().map(|name| Conversion::new(source, choice, name)).collect();
+    let (definitions, mut planned) = (Definitions::of(source), Vec::new());
+    for name in names {
+        planned.push(Conversion::new(source, choice, name)?);
+        if let Some(broken) = definitions.broken_by(choice, &planned)? {
+            return Err(without_rowid::breaks(source, name, &broken));
+        }
+    }
     names.iter().for_each(|name| choice.drop_statistics(source, name));
-    planned
+    Ok(planned)
 }
 
 fn meter(build: &Options, read: Arc<AtomicU64>, total: u64) -> Meter {

@@ -93,3 +93,56 @@ fn a_killed_run_leaves_the_database_whole() {
     room.done("compact t.db");
     assert_eq!(room.files(), ["schema.sql", "t.db"], "the next run cleans up");
 }
+
+/// `--only` told nothing of the tables that a view reads, and of those whose texts a full-text table indexes.
+#[test]
+fn tables_that_views_and_full_text_tables_need_are_told() {
+    let room = Room::new();
+    let sql = "CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE TABLE u (b); CREATE TABLE texts (id INTEGER PRIMARY KEY, x);
+        CREATE VIEW v AS SELECT t.a, u.b, extension(1) FROM t JOIN u; CREATE VIEW w AS SELECT a FROM V;
+        CREATE VIEW broken AS SELECT * FROM gone;
+        CREATE VIRTUAL TABLE f USING fts5 (x, content = 'texts', content_rowid = 'id');
+        CREATE VIRTUAL TABLE own USING fts5 (texts);";
+    room.sqlite("t.db").execute_batch(sql).unwrap();
+    for (only, told) in [
+        ("--only v", "table t (view v reads it), table u (view v reads it)"),
+        ("--only v --only u", "table t (view v reads it)"),
+        ("--only w --only v --only t --only u", ""),
+        ("--only w", "view v (view w reads it), table t (view w reads it), table u (view w reads it)"),
+        ("--only f", "table texts (f has its texts there)"),
+        ("--only f --only texts --only own", ""),
+        ("--only broken", ""),
+        ("--only t", ""),
+    ] {
+        let report = json(&room.done(&format!("compact t.db copy.db {only} --overwrite --json")));
+        let needed = report["left_out"].as_array().unwrap().iter().filter_map(|object| object.as_str());
+        let needed: Vec<&str> = needed.filter(|object| object.contains('(')).collect();
+        assert_eq!(needed.join(", "), told, "{only}");
+    }
+}
+
+/// `--without-rowid` broke views and triggers that use rowids: each SELECT and each INSERT failed afterwards.
+#[test]
+fn rowids_that_views_and_triggers_use_are_kept() {
+    let room = Room::new();
+    let sql =
+        "CREATE TABLE s (a TEXT PRIMARY KEY, b); CREATE TABLE logged (a TEXT PRIMARY KEY, b); CREATE TABLE log (x);
+        CREATE TABLE free (a TEXT PRIMARY KEY, b); CREATE VIEW broken AS SELECT * FROM gone;
+        CREATE VIEW numbered AS SELECT rowid, * FROM s; CREATE VIEW fine AS SELECT a FROM free;
+        CREATE TRIGGER audit AFTER INSERT ON logged BEGIN INSERT INTO log SELECT rowid FROM logged; END;
+        CREATE TRIGGER other AFTER INSERT ON free BEGIN INSERT INTO log VALUES (new.a); END;
+        INSERT INTO free VALUES ('x', 1);";
+    room.sqlite("t.db").execute_batch(sql).unwrap();
+    for (tables, why) in [
+        ("s", "--without-rowid s: it breaks the view numbered: no such column: rowid"),
+        ("logged", "--without-rowid logged: it breaks the trigger audit: no such column: rowid"),
+        ("free --without-rowid s", "--without-rowid s: it breaks the view numbered"),
+    ] {
+        let ended = room.run(&format!("compact t.db copy.db --without-rowid {tables}"));
+        assert!(ended.code == Some(2) && ended.err.contains(why), "{tables}: {ended:?}");
+    }
+    room.done("compact t.db copy.db --without-rowid free");
+    room.sqlite("copy.db").execute_batch("INSERT INTO free VALUES ('y', 2)").unwrap();
+    assert_eq!(room.query("copy.db", "SELECT (SELECT count(*) FROM fine), (SELECT count(*) FROM log)"), "2|2");
+    room.done("compact t.db small.db --without-rowid logged --only logged --quiet");
+}

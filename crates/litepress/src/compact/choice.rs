@@ -1,5 +1,6 @@
 //! The objects that the copy of a database has.
 
+use super::needs::Definitions;
 use super::options::CompactOptions;
 use super::source::{Object, SourceDatabase};
 use crate::{Error, ErrorKind, Result};
@@ -52,7 +53,7 @@ impl Choice {
         let mut choice = Self { kept, left_out: Vec::new(), absent, changed: HashSet::new() };
         if only.is_some() {
             choice.leave_out_triggers(source);
-            choice.list_missing(source);
+            choice.list_missing(source)?;
         }
         Ok(choice)
     }
@@ -132,8 +133,8 @@ impl Choice {
         }
     }
 
-    /// Lists views, and tables that foreign keys of the copy reference.
-    fn list_missing(&mut self, source: &SourceDatabase) {
+    /// Lists views, and tables that foreign keys, views and full-text tables of the copy need.
+    fn list_missing(&mut self, source: &SourceDatabase) -> Result<()> {
         for (object, kept) in source.objects.iter().zip(&self.kept) {
             if object.kind == "view" && !kept {
                 self.left_out.push(format!("view {}", object.name));
@@ -151,7 +152,9 @@ impl Choice {
                 }
             }
         }
+        missing.extend(Definitions::of(source).missing(self)?);
         self.left_out.append(&mut missing);
+        Ok(())
     }
 }
 
@@ -210,7 +213,7 @@ fn only(source: &SourceDatabase, names: &[String]) -> Result<Option<HashSet<Stri
 }
 
 /// Returns the kind of each table by its name in lower case, as far as SQLite knows it.
-fn table_kinds(source: &SourceDatabase) -> HashMap<String, String> {
+pub(super) fn table_kinds(source: &SourceDatabase) -> HashMap<String, String> {
     let connection = source.moment.connection();
     let read = || -> rusqlite::Result<HashMap<String, String>> {
         let mut statement =

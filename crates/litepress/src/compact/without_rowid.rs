@@ -7,7 +7,7 @@ use litepress_engine::{CopiedDatabase, CopiedTree};
 use litepress_format::header::{SCHEMA_FORMAT, TextEncoding};
 use litepress_format::record;
 use litepress_format::value::Value;
-use litepress_rows::schema::{Generated, OlderRows, Table};
+use litepress_rows::schema::{BrokenObject, Generated, OlderRows, Table};
 use litepress_rows::{Message, OptionName, Part, RecordChunk, Source, message};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -101,6 +101,14 @@ fn rowid_table<'s>(source: &'s SourceDatabase, choice: &Choice, name: &str) -> R
 fn refusal(source: &SourceDatabase, name: &str, what: impl Into<Message>) -> Error {
     let given = OptionName::WithoutRowid.word(name.to_owned()).given();
     Error::new(ErrorKind::Usage, message![given, what.into()]).in_file(&source.path)
+}
+
+/// Returns the error of a view or a trigger that works with the rowids of a table alone.
+pub(super) fn breaks(source: &SourceDatabase, name: &str, broken: &BrokenObject) -> Error {
+    let BrokenObject { kind, name: object, problem, .. } = broken;
+    let error = refusal(source, name, format!(": it breaks the {kind} {object}: {problem}"));
+    let option = OptionName::WithoutRowid.word(name.to_owned());
+    error.advise(message!["leave out ", option, format!(", or drop the {kind} first")])
 }
 
 /// Returns whether an object is a virtual table whose arguments name the table.
