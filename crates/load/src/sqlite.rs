@@ -25,6 +25,7 @@ use crate::options::{InvalidUtf8, ReadOptions};
 use crate::reader::{FileColumn, Piece, ProjectedColumn, Reader};
 use catalogue::Catalogue;
 use database_file::DatabaseFile;
+use litepress_format::header::WAL_VERSION;
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use litepress_scan::Moment;
 use piece::{PieceBuilder, TablePiece};
@@ -101,8 +102,10 @@ impl Database {
         }
         let (file, moment) = DatabaseFile::open(&input.name)?;
         let catalogue = Catalogue::read(&moment.connection());
-        let Catalogue { tables, shadows, extras, statistics, settings } =
+        let Catalogue { tables, shadows, extras, statistics, mut settings } =
             catalogue.map_err(|error| moment.failure(error))?;
+        // A file that is read without locks has another PRAGMA journal_mode.
+        settings.is_wal |= moment.snapshot().is_some_and(|snapshot| snapshot.header().read_version == WAL_VERSION);
         moment.check_unchanged()?;
         let by_name = tables.iter().chain(&shadows).map(|table| (table.name.clone(), table.clone())).collect();
         Ok(Self { file: Arc::new(file), bytes: input.bytes, tables, shadows, by_name, extras, statistics, settings })

@@ -1,7 +1,7 @@
 //! Looks at each shard once: its schema, the roots of its tables, their least and largest rowids.
 
 use crate::shard::{MOST_KEPT, OpenShard};
-use litepress_format::header::TextEncoding;
+use litepress_format::header::{TextEncoding, WAL_VERSION};
 use litepress_rows::sqlite::{refuse_shared_roots, without_views};
 use litepress_rows::sync::{Mutex, lock, on_threads};
 use litepress_rows::{Error, Part, RecordChunk, Result, quoted_name};
@@ -182,7 +182,8 @@ fn read(connection: &Connection, shard: &OpenShard, known: &Mutex<Vec<Arc<Catalo
     let snapshot = shard.snapshot();
     let settings = Settings {
         page_size: u32::try_from(snapshot.page_size().bytes()).unwrap_or(u32::MAX),
-        is_wal: connection.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0))? == "wal",
+        // A file that is read without locks has another PRAGMA journal_mode.
+        is_wal: snapshot.header().read_version == WAL_VERSION,
         encoding: snapshot.encoding(),
         auto_vacuum: u8::try_from(number("auto_vacuum")?).unwrap_or_default(),
         user_version: i32::try_from(number("user_version")?).unwrap_or_default(),

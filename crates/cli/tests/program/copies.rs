@@ -376,3 +376,19 @@ fn a_copied_null_where_none_is_allowed_is_an_error() {
     let ended = room.run("load copy.db source.db --progress none");
     assert!(ended.code == Some(1) && ended.err.contains("record 2: NULL in a NOT NULL column"), "{ended:?}");
 }
+
+/// Copies of a database in WAL mode were in rollback mode if the folder cannot be written: the file is read without locks then.
+#[test]
+fn a_copy_keeps_wal_mode_from_a_folder_that_cannot_be_written() {
+    let room = Room::new();
+    let sql = "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)";
+    room.sqlite("w.db").execute_batch(sql).unwrap();
+    // SQLite cannot create its file, as in such a folder, but for root.
+    std::os::unix::fs::symlink("w.db-wal", room.path("w.db-wal")).unwrap();
+    for command in ["load copy.db w.db", "merge merged.db w.db", "compact w.db compact.db"] {
+        room.done(&format!("{command} --progress none"));
+        let made = command.split_whitespace().find(|name| name.ends_with(".db") && *name != "w.db").unwrap();
+        assert_eq!(room.query(made, "PRAGMA journal_mode"), "wal", "{command}");
+        assert_eq!(room.query(made, "SELECT a FROM t"), "1", "{command}");
+    }
+}
