@@ -365,3 +365,18 @@ fn a_plan_shows_the_layers() {
     assert!(plan.contains("rtree_parcels_area") && plan.contains("gpkg_contents"), "{plan}");
     assert!(!plan.contains("by SQLite"), "{plan}");
 }
+
+/// Rows for a GeoPackage that exists failed with "no such function: ST_IsEmpty", and nothing said what helps.
+#[test]
+fn rows_that_need_functions_of_a_gis_program_are_explained() {
+    let room = Room::new();
+    room.write("a.csv", WKT);
+    room.done("load a.gpkg a.csv --geometry area --crs EPSG:25832 --null-value= --primary-key id --progress none");
+    room.write("a.csv", "id;name\n100;more\n");
+    let ended = room.run("load a.gpkg a.csv --append --progress none");
+    assert!(ended.code == Some(1) && ended.err.contains("no such function: ST_"), "{ended:?}");
+    assert!(
+        ended.err.contains("help: triggers of a GeoPackage") && ended.err.contains("without --append"),
+        "{ended:?}"
+    );
+}

@@ -39,6 +39,11 @@ impl<'p> Failures<'p> {
                 "free some room, write to another disk, or name another folder for temporary files with ",
                 OptionName::TempDir.alone()
             ]),
+            _ if message(error).starts_with("no such function: ST_") => explained.advise(message![
+                "triggers of a GeoPackage need functions of GIS programs: add the rows with such a program, or load them into a new \
+                 GeoPackage without ",
+                OptionName::Append.alone()
+            ]),
             _ => explained,
         }
     }
