@@ -90,7 +90,13 @@ pub fn describe_page(page_number: u32, page: &[u8], page_size: PageSize, usable:
     let known_role = if role == Role::Unknown { guess(page_number, page, page_size, usable) } else { role };
     let guessed = if known_role == role { "" } else { " (guessed)" };
     lines.heading(format_args!("page {page_number}, {}{guessed}, {} bytes", known_role.name(), page.len()));
-    if page.len() != page_size.bytes() {
+    if page.len() < page_size.bytes() {
+        lines.wrong(format_args!("the file is cut off: it ends in this page of {page_size} bytes"));
+        if usable > page.len() {
+            lines.undecoded(0..page.len(), format_args!("a part of a page is not explained"));
+            return lines.into_text();
+        }
+    } else if page.len() > page_size.bytes() {
         lines.wrong(format_args!("the page size is {page_size}"));
     }
     if usable < MIN_USABLE || usable > page.len() {

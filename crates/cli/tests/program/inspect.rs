@@ -203,3 +203,17 @@ fn a_page_replaces_pages_alone() {
     assert_eq!(room.files(), before);
     assert_eq!(room.query("keep.db", "SELECT a FROM t"), room.query("other.db", "SELECT a FROM t"));
 }
+
+/// A file that was cut off in its first page was explained by "4096 usable bytes are impossible".
+#[test]
+fn a_file_that_is_cut_off_is_called_so() {
+    let room = Room::new();
+    room.sqlite("t.db").execute_batch("CREATE TABLE t (a)").unwrap();
+    let whole = std::fs::read(room.path("t.db")).unwrap();
+    for (bytes, page) in [(100, 1), (40, 1), (6000, 2)] {
+        room.write("cut.db", &whole[..bytes]);
+        let out = room.done(&format!("inspect cut.db {page}"));
+        assert!(out.contains("the file is cut off: it ends in this page of 4096 bytes"), "{out}");
+        assert!(!out.contains("impossible"), "{out}");
+    }
+}
