@@ -123,7 +123,7 @@ pub struct Bucket {
 ///
 /// # Errors
 /// Errors of `go_on`; as for [`profile`](crate::profile()); [`ErrorKind::Data`] if the second one lacks a table or a column of the
-/// first.
+/// first, or the first one has no table.
 pub fn compare(
     one: &Path,
     other: &Path,
@@ -153,6 +153,9 @@ pub fn compare(
         }));
         let (name, rows) = (table.name.clone(), pair.map(|side| side.stats.rows));
         tables.push(TableComparison { name, rows, columns, relations });
+    }
+    if tables.is_empty() {
+        return Err(Error::new(ErrorKind::Data, "the database has no table to compare").in_file(one));
     }
     Ok(Comparison { tables })
 }
@@ -241,6 +244,9 @@ fn column_of(pair: &[Side<'_>; 2], name: &str, keep_values: bool) -> Option<Colu
             values(both, is_unique, keep_values)
         }
     };
+    // Rows have nothing in common with no rows.
+    let has_rows = both.map(|stats| stats.nulls + stats.values() > 0);
+    let distance = if has_rows[0] == has_rows[1] { distance } else { 1.0 };
     Some(ColumnComparison {
         name: name.to_owned(),
         declared_type: pair[0].table().columns[column].declared_type.clone(),

@@ -299,3 +299,20 @@ fn assert_no_text_of(room: &Room, database: &str, plan: &str) {
         }
     }
 }
+
+/// A database without rows had the best score beside one with rows, and so had one without tables.
+#[test]
+fn nothing_is_not_like_everything() {
+    let room = Room::new();
+    for (name, rows) in [("empty.db", ""), ("again.db", ""), ("full.db", "; INSERT INTO t VALUES (1, 'x'), (2, 'y')")] {
+        room.sqlite(name).execute_batch(&format!("CREATE TABLE t (a INT, b TEXT){rows}")).unwrap();
+    }
+    room.sqlite("none.db").execute_batch("PRAGMA user_version = 1").unwrap();
+    let score = |databases: &str| json(&room.done(&format!("compare {databases} --json")))["score"].as_f64();
+    assert_eq!((score("empty.db full.db"), score("empty.db again.db")), (Some(0.0), Some(1.0)));
+    assert!(score("full.db empty.db").is_some_and(|score| score <= 0.5));
+    for other in ["full.db", "none.db"] {
+        let ended = room.run(&format!("compare none.db {other}"));
+        assert!(ended.code == Some(1) && ended.err.contains("the database has no table to compare"), "{ended:?}");
+    }
+}
