@@ -14,7 +14,7 @@ use litepress_merge::{MergePlan, TextIndex};
 use litepress_rows::{Message, OptionName, RecordChunk, Source, Words, message};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
