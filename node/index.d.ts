@@ -3,7 +3,7 @@
 /** A value of a row. Safe integers are INTEGER, other numbers REAL, a Date is text in UTC, NaN is NULL. */
 export type Value = number | bigint | string | boolean | null | undefined | Date | Uint8Array;
 
-/** A row: a value for every column, or an object with some of them by name. */
+/** A row: a value for every column, or an object with some of them by name. The others get their DEFAULT, or stay in an update. */
 export type Row = readonly Value[] | { readonly [column: string]: Value };
 
 /** Progress of a writer. */
@@ -69,9 +69,15 @@ export interface OpenOptions extends Options {
 
 /** A table, which takes rows. */
 export interface Table<R extends Row = Row> {
-  /** Inserts a row. It is handed over with some thousand others; an error of it may come with a later call. */
+  /**
+   * Inserts a row. A value without a form in SQLite is refused at once, and leaves nothing of its row. The row is handed over with some
+   * thousand others: an error of its table may come with a later call, and ends the writer.
+   */
   insert(row: R): this;
-  /** Inserts all rows of an iterable or an asynchronous one. Full batches are handed over on another thread. */
+  /**
+   * Inserts all rows of an iterable or an asynchronous one. Full batches are handed over on another thread. A signal, or `abort`, ends it
+   * also while the source stalls.
+   */
   insertAll(rows: Iterable<R> | AsyncIterable<R>): Promise<void>;
   /** Appends an Arrow file or stream: the bytes of `tableToIPC(table)` of apache-arrow. Columns are found by their names. */
   appendArrow(bytes: Uint8Array): Promise<void>;
@@ -82,13 +88,16 @@ export interface Table<R extends Row = Row> {
 /** A database whose rows come while the program runs. */
 export interface Writer {
   /**
-   * Returns a table. Its rows have values for these columns; without them, for the keys of its first row if that is an object, and for
-   * all columns otherwise.
+   * Returns a table. Arrays have values for these columns, or for all that are not computed. Objects have values for some of them. With
+   * the option `truncate` the table is emptied, even if no rows come.
    */
   table<R extends Row = Row>(name: string, columns?: readonly string[]): Table<R>;
-  /** Completes the database, waits for the disk and gives the file its name. The event loop goes on meanwhile. */
+  /**
+   * Waits for calls of tables that are under way, completes the database, waits for the disk and gives the file its name. The event loop
+   * goes on meanwhile. If one of the calls fails, so does this one, and nothing is left.
+   */
   finish(): Promise<Summary>;
-  /** Discards the rows: nothing is left of a new database. After `finish` it does nothing. */
+  /** Discards the rows, also while `finish` runs: nothing is left of a new database. After `finish` it does nothing. */
   abort(): void;
 }
 

@@ -18,12 +18,20 @@ const CHARACTERS = 1 << 20;
 /** A value that SQLite has no form for. */
 class NoForm extends Error {}
 
-/** Rows that wait, one after another. */
+/** Rows that wait, one after another. They have values for the same columns. */
 class Batch {
-  constructor(width) {
-    this.width = width;
-    this.rows = 0;
+  constructor() {
+    this.width = 0;
     this.renew();
+  }
+
+  /** Begins rows with this number of values. REQUIRES: no rows wait. */
+  begin(width) {
+    this.width = width;
+    // Rows with other keys may come by turns: the arrays stay.
+    if (this.kinds.length < ROWS * width) {
+      this.renew();
+    }
   }
 
   /** Makes new arrays: the native part may still read the old ones on another thread. */
@@ -40,19 +48,33 @@ class Batch {
     this.at = 0;
     this.rows = 0;
     this.characters = 0;
-    this.isBroken = false;
   }
 
   isFull() {
     return this.rows === ROWS || this.characters >= CHARACTERS;
   }
 
-  /** Takes back the values of a row that is not complete. */
-  undo() {
-    const dropped = this.kinds.subarray(this.rows * this.width, this.at);
-    this.texts.length -= dropped.filter((kind) => kind === TEXT).length;
-    this.blobs.length -= dropped.filter((kind) => kind === BLOB).length;
-    this.at = this.rows * this.width;
+  /**
+   * Adds a row: all of its values, or none if one of them is refused. `column` is its position then. The program has given the values in
+   * a new array: a getter that inserts rows of its own would break a row that is not whole.
+   */
+  addRow(values) {
+    const texts = this.texts.length;
+    const blobs = this.blobs.length;
+    const characters = this.characters;
+    try {
+      for (let column = 0; column < values.length; column++) {
+        this.add(values[column]);
+      }
+    } catch (error) {
+      this.column = this.at - this.rows * this.width;
+      this.texts.length = texts;
+      this.blobs.length = blobs;
+      this.characters = characters;
+      this.at = this.rows * this.width;
+      throw error;
+    }
+    this.rows++;
   }
 
   add(value) {
@@ -63,10 +85,7 @@ class Batch {
         this.numbers[at] = value;
         break;
       case "string":
-        this.kinds[at] = TEXT;
-        this.numbers[at] = value.length;
-        this.texts.push(value);
-        this.characters += value.length;
+        this.addText(value, at);
         break;
       case "boolean":
         this.kinds[at] = INTEGER;
@@ -88,20 +107,28 @@ class Batch {
     this.at = at + 1;
   }
 
+  addText(text, at) {
+    if (!text.isWellFormed()) {
+      throw new NoForm("the text has half of a surrogate pair");
+    }
+    this.kinds[at] = TEXT;
+    this.numbers[at] = text.length;
+    this.texts.push(text);
+    this.characters += text.length;
+  }
+
   addObject(value, at) {
     if (value === null) {
       this.kinds[at] = NULL;
     } else if (value instanceof Date) {
-      this.kinds[at] = TEXT;
-      const text = moment(value);
-      this.numbers[at] = text.length;
-      this.texts.push(text);
+      this.addText(moment(value), at);
     } else if (value instanceof Uint8Array) {
-      this.kinds[at] = BLOB;
-      this.numbers[at] = value.length;
       // The program may change its bytes before they are handed over.
-      this.blobs.push(Uint8Array.prototype.slice.call(value));
-      this.characters += value.length;
+      const copy = new Uint8Array(value);
+      this.kinds[at] = BLOB;
+      this.numbers[at] = copy.length;
+      this.blobs.push(copy);
+      this.characters += copy.length;
     } else {
       const kind = typeof value === "object" ? (value.constructor?.name ?? "object") : typeof value;
       throw new NoForm(`a value of ${kind} has no form in SQLite`);
@@ -123,37 +150,24 @@ class Batch {
   encoded() {
     const joined = this.texts.join("");
     const bytes = Buffer.from(joined, "utf8");
-    if (bytes.length === joined.length) {
-      return bytes;
-    }
-    let text = 0;
-    let total = 0;
-    for (let at = 0; at < this.at; at++) {
-      if (this.kinds[at] === TEXT) {
-        this.numbers[at] = Buffer.byteLength(this.texts[text++], "utf8");
-        total += this.numbers[at];
+    if (bytes.length !== joined.length) {
+      let text = 0;
+      for (let at = 0; at < this.at; at++) {
+        if (this.kinds[at] === TEXT) {
+          this.numbers[at] = Buffer.byteLength(this.texts[text++], "utf8");
+        }
       }
     }
-    // Halves of a surrogate pair in two texts are whole in the joined one, and shorter.
-    this.isBroken = total !== bytes.length || !joined.isWellFormed();
     return bytes;
-  }
-
-  /** Returns row and column of the first text with half of a surrogate pair. */
-  brokenText() {
-    const broken = this.texts.findIndex((text) => !text.isWellFormed());
-    let texts = -1;
-    const at = this.kinds.findIndex((kind) => kind === TEXT && ++texts === broken);
-    return { row: Math.floor(at / this.width), column: at % this.width, text: this.texts[broken] };
   }
 }
 
 /** Returns a moment as text in UTC, with six digits behind the second if it is not whole. */
 function moment(date) {
-  if (Number.isNaN(date.getTime())) {
+  if (Number.isNaN(Date.prototype.getTime.call(date))) {
     throw new NoForm("the date is invalid");
   }
-  const text = date.toISOString();
+  const text = Date.prototype.toISOString.call(date);
   if (text.length !== 24) {
     throw new NoForm("the year of the date is not 0 to 9999");
   }
@@ -162,9 +176,10 @@ function moment(date) {
 }
 
 /** Returns the error of a value of a row. */
-function refused(table, column, record, value, why) {
-  let shown = typeof value === "bigint" ? String(value) : JSON.stringify(value, (_, inner) => (typeof inner === "bigint" ? String(inner) : inner));
-  shown = String(shown).slice(0, 60);
+function refused(table, column, record, value, error) {
+  const isOwn = error instanceof NoForm;
+  const [shown, cause] = shownValue(value);
+  const why = isOwn ? error.message : `the value cannot be read: ${String(error?.message ?? error)}`;
   return new LitepressError({
     kind: "data",
     table,
@@ -173,7 +188,19 @@ function refused(table, column, record, value, why) {
     value: shown,
     message: `table ${table}: record ${record}, column ${column}: ${why} (value ${shown})`,
     advice: "convert it, for example with JSON.stringify()",
+    cause: isOwn ? cause : error,
   });
 }
 
-module.exports = { Batch, NoForm, refused };
+/** Returns a value for an error, and the exception if the value cannot be shown: an object with itself in it, a toJSON that throws. */
+function shownValue(value) {
+  try {
+    const text = (_, inner) => (typeof inner === "bigint" ? String(inner) : inner);
+    const shown = typeof value === "bigint" ? String(value) : (JSON.stringify(value, text) ?? String(value));
+    return [shown.slice(0, 60), undefined];
+  } catch (error) {
+    return [typeof value, error];
+  }
+}
+
+module.exports = { Batch, refused };

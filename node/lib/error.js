@@ -3,7 +3,7 @@
 /** An error: what is wrong, where, and what to do about it. */
 class LitepressError extends Error {
   constructor(parts) {
-    super(parts.advice ? `${parts.message}; ${parts.advice}` : parts.message);
+    super(parts.advice ? `${parts.message}; ${parts.advice}` : parts.message, parts.cause === undefined ? undefined : { cause: parts.cause });
     this.name = "LitepressError";
     for (const part of ["kind", "advice", "file", "table", "column", "value", "record"]) {
       this[part] = parts[part] ?? undefined;
