@@ -273,6 +273,8 @@ NATIVE(void, finish)(JNIEnv *env, jclass class, jlong writer, jlongArray figures
         throw_error(env, error);
         return;
     }
+    /* An exception of the progress came too late to stop anything: the database is there, and its figures say so. */
+    (*env)->ExceptionClear(env);
     jlong shown[] = {(jlong)summary.rows, (jlong)summary.bytes, (jlong)summary.pages};
     (*env)->SetLongArrayRegion(env, figures, 0, 3, shown);
 }

@@ -14,6 +14,7 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoField;
 import java.util.Arrays;
 import java.util.Date;
 import java.util.Optional;
@@ -30,14 +31,19 @@ final class Batch {
     private static final int ROWS = 4096;
     private static final int BYTES = 1 << 20;
     private static final DateTimeFormatter SECONDS = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss");
+    private static final Instant YEAR_0 = Instant.parse("0000-01-01T00:00:00Z");
+    private static final Instant YEAR_10000 = Instant.parse("+10000-01-01T00:00:00Z");
+    private static final String YEARS = "the year is not 0 to 9999";
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss");
 
-    final int width;
-    long[] values;
+    int width;
+    long[] values = {};
     byte[] bytes = new byte[1 << 16];
     int length;
     int rows;
     private int at;
+    /** The length without the row that is not complete. */
+    private int complete;
 
     /** A value that SQLite has no form for. */
     static final class NoForm extends RuntimeException {
@@ -48,9 +54,13 @@ final class Batch {
         }
     }
 
-    Batch(int width) {
+    /** Begins rows with this number of values. REQUIRES: no rows wait. */
+    void begin(int width) {
         this.width = width;
-        this.values = new long[3 * width * ROWS];
+        // Maps with other keys may come by turns: the array stays.
+        if (values.length < 3 * width * ROWS) {
+            values = new long[3 * width * ROWS];
+        }
     }
 
     boolean isFull() {
@@ -61,11 +71,19 @@ final class Batch {
         rows = 0;
         at = 0;
         length = 0;
+        complete = 0;
+    }
+
+    /** Completes a row. */
+    void end() {
+        rows++;
+        complete = length;
     }
 
     /** Takes back the values of a row that is not complete. */
     void undo() {
         at = 3 * width * rows;
+        length = complete;
     }
 
     private void put(int type, long number, long length) {
@@ -115,16 +133,21 @@ final class Batch {
 
     private void addTime(Object value) {
         if (value instanceof Instant instant) {
+            // LocalDateTime has fewer years than Instant.
+            if (instant.isBefore(YEAR_0) || !instant.isBefore(YEAR_10000)) {
+                throw new NoForm(YEARS);
+            }
             moment(LocalDateTime.ofInstant(instant, ZoneOffset.UTC));
         } else if (value instanceof OffsetDateTime moment) {
             addTime(moment.toInstant());
         } else if (value instanceof ZonedDateTime moment) {
             addTime(moment.toInstant());
         } else if (value instanceof Date date) {
-            addTime(Instant.ofEpochMilli(date.getTime()));
+            date(date);
         } else if (value instanceof LocalDateTime moment) {
             moment(moment);
         } else if (value instanceof LocalDate date) {
+            refuseYear(date.getYear());
             text(date.toString());
         } else if (value instanceof LocalTime time) {
             text(time.format(TIME) + fraction(time.getNano()));
@@ -133,10 +156,37 @@ final class Batch {
         }
     }
 
-    private void moment(LocalDateTime moment) {
-        if (moment.getYear() < 0 || moment.getYear() > 9999) {
-            throw new NoForm("the year is not 0 to 9999");
+    /** Adds a date: a moment, or what java.sql makes of it. */
+    private void date(Date date) {
+        if (date.getClass() == Date.class) {
+            addTime(date.toInstant());
+        } else {
+            addTime(Sql.time(date));
         }
+    }
+
+    /** The subclasses of Date. A class of its own, because a runtime without the module java.sql has them not. */
+    private static final class Sql {
+        /** Returns a date or time of the local zone as such, and a moment with all digits that it has. */
+        static Object time(Date date) {
+            if (date instanceof java.sql.Date day) {
+                return day.toLocalDate();
+            }
+            if (date instanceof java.sql.Time time) {
+                return time.toLocalTime().with(ChronoField.MILLI_OF_SECOND, Math.floorMod(time.getTime(), 1000L));
+            }
+            return date.toInstant();
+        }
+    }
+
+    private static void refuseYear(int year) {
+        if (year < 0 || year > 9999) {
+            throw new NoForm(YEARS);
+        }
+    }
+
+    private void moment(LocalDateTime moment) {
+        refuseYear(moment.getYear());
         text(moment.format(SECONDS) + fraction(moment.getNano()));
     }
 

@@ -66,11 +66,26 @@ public final class LitepressException extends RuntimeException {
 
     /** Makes an error of a row, or of one of its values if a column is named. */
     static LitepressException row(String table, long record, String column, Object value, String why, String advice) {
-        String shown = value == null ? null : String.valueOf(value);
+        String shown = shown(value);
         shown = shown == null || shown.length() <= 60 ? shown : shown.substring(0, 60) + "...";
         String message = "table " + table + ": record " + record + (column == null ? "" : ", column " + column) + ": " + why
                 + (shown == null ? "" : " (value " + shown + ")");
         return new LitepressException(Kind.DATA, message, advice, null, table, column, shown, record);
+    }
+
+    /** Returns a value as text, or the name of its class if it raises an error. */
+    private static String shown(Object value) {
+        try {
+            return value == null ? null : String.valueOf(value);
+        } catch (RuntimeException error) {
+            return value.getClass().getName();
+        }
+    }
+
+    /** Adds the cause. */
+    LitepressException because(Throwable cause) {
+        initCause(cause);
+        return this;
     }
 
     /** Returns the kind. */

@@ -33,7 +33,11 @@ final class Native {
 
     static native void abort(long writer);
 
+    /** Returns a text for C, where a NUL ends it: what stands behind would be cut without a word. */
     static byte[] utf8(String text) {
+        if (text != null && text.indexOf(0) >= 0) {
+            throw LitepressException.usage("a schema, a name or an option has a NUL character at position " + text.indexOf(0));
+        }
         return text == null ? null : text.getBytes(StandardCharsets.UTF_8);
     }
 

@@ -51,10 +51,24 @@ public final class Options {
         return set("memory", size);
     }
 
-    /** Calls a function at most ten times a second, on the thread that uses the writer. {@code false} stops the writer. */
+    /**
+     * Calls a function at most ten times a second, on the thread that uses the writer. {@code false} stops the writer. The function may not use the
+     * writer itself.
+     */
     public Options onProgress(Predicate<Progress> progress) {
         this.progress = progress;
         return this;
+    }
+
+    /** Returns whether rows update others. The last choice counts. */
+    boolean isUpdating() {
+        boolean isUpdating = false;
+        for (int at = 0; at + 1 < pairs.size(); at += 2) {
+            if (pairs.get(at).equals("on-conflict")) {
+                isUpdating = "update".equals(pairs.get(at + 1));
+            }
+        }
+        return isUpdating;
     }
 
     byte[][] pairs() {

@@ -35,7 +35,39 @@ public final class WriterTest {
         this.file = folder.resolve("t.db");
     }
 
-    enum Colour { RED }
+    enum Colour {
+        RED,
+        BLUE {
+            @Override
+            public String toString() {
+                return "azure";
+            }
+        }
+    }
+
+    /** A bean with a getter that may throw. */
+    public static final class Lazy {
+        private final int id;
+
+        Lazy(int id) {
+            this.id = id;
+        }
+
+        public int getId() {
+            return id;
+        }
+
+        public String getName() {
+            return "name " + id;
+        }
+
+        public String getValue() {
+            if (id % 3 == 2) {
+                throw new IllegalStateException("lazy loading failed");
+            }
+            return "value " + id;
+        }
+    }
 
     record Named(int id, String name, @Column("value") Double reading) {}
 
@@ -135,12 +167,205 @@ public final class WriterTest {
             map.put("name", "d");
             map.put("id", 4);
             t.insert(map);
+            Map<Object, Object> keys = new LinkedHashMap<>();
+            keys.put(new StringBuilder("VALUE"), Colour.BLUE);
+            keys.put("Name", "keys");
+            db.table("t").insert(keys);
+            db.table("t", "id", "name", "value").insert(keys);
             // Records after values were refused: the columns had no names.
-            db.table("t", "id", "name", "value").insert(9, "values", null).insert(new Named(10, "after", 0.5));
+            db.table("t", "id", "name", "value").insert(19, "values", null).insert(new Named(20, "after", 0.5));
             db.table("t", "id", "name").insertAll(List.of(new Object[] {5, "e"}, List.of(6, "f")));
             db.table("t", "name").insert("last");
         });
-        expect(List.of("1|a|1.5", "2|b|", "3|c|2.5", "4|d|", "5|e|", "6|f|", "7|bean|1", "9|values|", "10|after|0.5", "11|last|"), query("SELECT * FROM t"));
+        expect(List.of("1|a|1.5", "2|b|", "3|c|2.5", "4|d|", "5|e|", "6|f|", "7|bean|1", "8|keys|BLUE", "9|keys|BLUE",
+                "19|values|", "20|after|0.5", "21|last|"), query("SELECT * FROM t"));
+    }
+
+    /** An exception of a getter, or of a value, left half a row in the batch. All later rows shifted by its values, without a word. */
+    void aRowWhoseReadingThrowsLeavesNothing() {
+        CharSequence failing = new CharSequence() {
+            @Override
+            public int length() {
+                return 1;
+            }
+
+            @Override
+            public char charAt(int index) {
+                return 'x';
+            }
+
+            @Override
+            public CharSequence subSequence(int start, int end) {
+                return this;
+            }
+
+            @Override
+            public String toString() {
+                throw new UnsupportedOperationException("no text");
+            }
+        };
+        fill(db -> {
+            Table t = db.table("t");
+            int thrown = 0;
+            for (int id = 1; id <= 6; id++) {
+                try {
+                    t.insert(new Lazy(id));
+                } catch (IllegalStateException error) {
+                    expect("lazy loading failed", error.getMessage());
+                    thrown++;
+                }
+            }
+            expect(2, thrown);
+            fails(Kind.DATA, "record 5, column value: the year is not 0 to 9999", () -> t.insert(9, "x", Instant.MAX));
+            fails(Kind.DATA, "the year", () -> t.insert(9, "x", LocalDate.of(10_000, 1, 1)));
+            LitepressException error = fails(Kind.DATA, "column value: the value cannot be read", () -> t.insert(9, "a text", failing));
+            expect(UnsupportedOperationException.class, error.getCause().getClass());
+            t.insert(7, "end", Instant.parse("0000-01-01T00:00:00Z"));
+        });
+        expect(List.of("1|name 1|value 1", "3|name 3|value 3", "4|name 4|value 4", "6|name 6|value 6", "7|end|0000-01-01 00:00:00"),
+                query("SELECT * FROM t"));
+    }
+
+    /** The first map or bean decided the order of all later values: after a bean with age and name, a person had the age "Bob". */
+    void valuesAfterBeansHaveNoOrderOfTheirOwn() {
+        fill(db -> {
+            Table t = db.table("t", "name", "id");
+            t.insert(new Bean()).insert("values", 8);
+            Table other = db.table("t").insert(Map.of("name", "map"));
+            LitepressException error = fails(Kind.DATA, "values after rows with the columns name", () -> other.insert(10, "Bob", 44));
+            expect(true, error.advice().contains("db.table(\"t\", \"id\", \"name\", \"value\")"), error);
+            fails(Kind.DATA, "values after rows", () -> other.append(Values.of(1L), Values.of("a"), Values.of(1L)));
+            db.table("T").insert(new Named(11, "record", 0.5)).insert(12, "values", null).insert(Map.of("name", "last"));
+        });
+        expect(List.of("7|bean|", "8|values|", "9|map|", "11|record|0.5", "12|values|", "13|last|"), query("SELECT * FROM t"));
+    }
+
+    /** Each table kept its rows until it was full or the database was finished: the order of db.table() decided which row won. */
+    void rowsOfTwoTablesOfANameKeepTheirOrder() {
+        fill(new Options().overwrite().onConflict("replace"), db -> {
+            Table whole = db.table("t");
+            Table part = db.table("T", "id", "name");
+            whole.insert(1, "old", 1);
+            part.insert(1, "new");
+            part.insert(2, "old");
+            whole.append(Values.of(2L), Values.of("new"), Values.of(2L));
+            whole.insert(3, "old", 3);
+            whole.insert(Map.of("id", 3, "name", "new"));
+        });
+        expect(List.of("1|new|", "2|new|2", "3|new|"), query("SELECT * FROM t"));
+    }
+
+    /** The package asked the library for a table with its first row. Without rows, the old ones stayed. */
+    void truncateEmptiesATableWithoutRows() {
+        fill(db -> db.table("t").insert(1, "a", 1));
+        try (Writer db = Litepress.open(file, null, new Options().set("truncate", "true"))) {
+            db.table("t").insertAll(List.of());
+            db.finish();
+        }
+        expect(List.of("0"), query("SELECT count(*) FROM t"));
+    }
+
+    /** Maps that lacked keys of the first one got NULL there. An upsert of id and name deleted the value of the row that existed. */
+    void columnsThatAMapLacksGetTheirDefaultAndStayInAnUpdate() {
+        String schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT DEFAULT 'none', value)";
+        try (Writer db = Litepress.create(file, schema)) {
+            Table t = db.table("t").insert(Map.of("id", 1, "name", "a", "value", 1)).insert(Map.of("value", 2, "id", 2)).insert(Map.of("id", 3));
+            db.table("t", "id", "name", "value").insert(Map.of("value", 4, "id", 4)).insert(5, null, 5);
+            fails(Kind.DATA, "no keys", () -> t.insert(Map.of()));
+            db.finish();
+        }
+        expect(List.of("1|a|1", "2|none|2", "3|none|", "4|none|4", "5||5"), query("SELECT * FROM t"));
+        try (Writer db = Litepress.open(file, null, new Options().onConflict("update"))) {
+            Table t = db.table("t").insert(Map.of("id", 1, "name", "A")).insert(Map.of("name", "new", "id", 6));
+            fails(Kind.DATA, "record 3: an update of id, value after one of id, name", () -> t.insert(Map.of("id", 2, "value", 3)));
+            fails(Kind.DATA, "a writer of their own", () -> db.table("t", "id", "value").insert(2, 3));
+            db.finish();
+        }
+        expect(List.of("1|A|1", "2|none|2", "6|new|"), query("SELECT * FROM t WHERE id IN (1, 2, 6)"));
+    }
+
+    /** The columns of a first map that was refused stayed: all later maps failed. */
+    void aRefusedFirstMapLeavesNothing() {
+        fill(db -> {
+            Table t = db.table("t");
+            fails(Kind.SCHEMA, "colour", () -> t.insert(Map.of("colour", "red")));
+            fails(Kind.DATA, "record 1", () -> t.insert(Map.of("name", new Object[] {1}, "id", 5)));
+            t.insert(1, "values", 1).insert(Map.of("name", "map"));
+        });
+        expect(List.of("1|values|1", "2|map|"), query("SELECT * FROM t"));
+    }
+
+    /** flush() emptied the batch also if the library had refused a row in its middle. The rows behind that one got lost without a word. */
+    void aWriterWhoseRowsTheLibraryRefusedTakesNoOthers() {
+        fails(Kind.USAGE, "given up", () -> fill(db -> {
+            Table t = db.table("t").insert(1, "a", 1).insert(2, null, 2).insert(3, "c", 3);
+            fails(Kind.CONSTRAINT, "name", t::flush);
+            fails(Kind.USAGE, "given up: ", () -> t.insert(4, "d", 4));
+        }));
+        expectEmptyFolder();
+    }
+
+    /** Timestamps lost their microseconds. A java.sql.Date east of Greenwich became the evening of the day before. */
+    void datesOfSqlAreLocal() {
+        java.util.TimeZone zone = java.util.TimeZone.getDefault();
+        java.util.TimeZone.setDefault(java.util.TimeZone.getTimeZone("Europe/Zurich"));
+        try {
+            fill(db -> db.table("t").insert(1, "date", java.sql.Date.valueOf("2024-01-02")).insert(2, "time", java.sql.Time.valueOf("03:04:05"))
+                    .insert(3, "time", new java.sql.Time(250)).insert(4, "timestamp", java.sql.Timestamp.valueOf("2024-01-02 03:04:05.123456"))
+                    .insert(5, "timestamp", java.sql.Timestamp.from(Instant.parse("2024-01-02T03:04:05.000000001Z")))
+                    .insert(6, "timestamp", new java.sql.Timestamp(1500)));
+        } finally {
+            java.util.TimeZone.setDefault(zone);
+        }
+        expect(List.of("2024-01-02", "03:04:05", "01:00:00.250000", "2024-01-02 02:04:05.123456", "2024-01-02 03:04:05.000000001",
+                "1970-01-01 00:00:01.500000"), query("SELECT value FROM t"));
+    }
+
+    /** A progress function that closed its writer freed memory that the library was working with. */
+    void progressMayNotUseItsWriter() {
+        List<Consumer<Writer>> uses = List.of(Writer::close, Writer::finish, db -> db.table("t").insert(1, "a", 1), db -> db.table("t").flush());
+        for (Consumer<Writer> use : uses) {
+            Writer[] own = new Writer[1];
+            Options options = new Options().onProgress(progress -> {
+                use.accept(own[0]);
+                return true;
+            });
+            fails(Kind.USAGE, "in use by the library", () -> {
+                try (Writer db = Litepress.create(file, SCHEMA, options)) {
+                    own[0] = db;
+                    db.table("t").insertAll(Stream.iterate(0, id -> id + 1).map(id -> List.of(id, "a text of a row", id)));
+                }
+            });
+        }
+        expectEmptyFolder();
+        // Within finish, too. It may be over before the progress is told.
+        Writer[] own = new Writer[1];
+        boolean[] isFinishing = new boolean[1];
+        Options options = new Options().onProgress(progress -> {
+            if (isFinishing[0]) {
+                fails(Kind.USAGE, "in use by the library", own[0]::close);
+                throw new IllegalStateException("too late or not");
+            }
+            return true;
+        });
+        try {
+            fill(options, db -> {
+                own[0] = db;
+                db.table("t").insertAll(IntStream.range(0, 100_000).mapToObj(id -> List.of(id, "name " + id % 1000, id)));
+                isFinishing[0] = true;
+            });
+            expect(List.of("100000"), query("SELECT count(*) FROM t"));
+        } catch (IllegalStateException error) {
+            expectEmptyFolder();
+        }
+    }
+
+    /** C ends a text at its NUL: the tables behind it were missing without a word. */
+    void aSchemaWithANulIsRefused() {
+        fails(Kind.USAGE, "NUL", () -> Litepress.create(file, SCHEMA + ";\0 CREATE TABLE u (a)").close());
+        fails(Kind.USAGE, "NUL", () -> fill(db -> db.table("t\0u").insert(1)));
+        fails(Kind.USAGE, "schema", () -> Litepress.create(file, null).close());
+        expectEmptyFolder();
     }
 
     void manyRowsInBatches() {
@@ -192,7 +417,8 @@ public final class WriterTest {
         fails(Kind.USAGE, "surrogate", () -> Values.of("half \uD83D"));
         fails(Kind.DATA, "no form", () -> fill(db -> db.table("t").insert(1, "a", new Object[] {1})));
         fails(Kind.DATA, "2 values for 3 columns", () -> fill(db -> db.table("t").insert(1, "a", 2).insert(1, "a")));
-        fails(Kind.DATA, "other", () -> fill(db -> db.table("t").insert(Map.of("name", "a")).insert(Map.of("name", "b", "other", 1))));
+        fails(Kind.SCHEMA, "other", () -> fill(db -> db.table("t").insert(Map.of("name", "a")).insert(Map.of("name", "b", "other", 1))));
+        fails(Kind.DATA, "no column was named [other]", () -> fill(db -> db.table("t", "name").insert(Map.of("name", "b", "other", 1))));
         fails(Kind.USAGE, "no field for column id", () -> fill(db -> db.table("t", "name", "id").insert(new Object() {
             @SuppressWarnings("unused")
             public String getName() {
@@ -248,6 +474,11 @@ public final class WriterTest {
     /** Runs all tests, each in a folder of its own. */
     public static void main(String[] arguments) throws Exception {
         List<Test> tests = List.of(WriterTest::valuesOfAllTypes, WriterTest::recordsBeansMapsAndStreams, WriterTest::manyRowsInBatches,
+                WriterTest::aRowWhoseReadingThrowsLeavesNothing, WriterTest::valuesAfterBeansHaveNoOrderOfTheirOwn,
+                WriterTest::rowsOfTwoTablesOfANameKeepTheirOrder, WriterTest::truncateEmptiesATableWithoutRows,
+                WriterTest::columnsThatAMapLacksGetTheirDefaultAndStayInAnUpdate, WriterTest::aRefusedFirstMapLeavesNothing,
+                WriterTest::aWriterWhoseRowsTheLibraryRefusedTakesNoOthers, WriterTest::datesOfSqlAreLocal, WriterTest::progressMayNotUseItsWriter,
+                WriterTest::aSchemaWithANulIsRefused,
                 WriterTest::columnsInBulk, WriterTest::rowsAreAddedAndUpdated, WriterTest::errorsHaveAKindAndAPlace,
                 WriterTest::progressAndInterruptsStopTheRun, WriterTest::threadsHaveWritersOfTheirOwn);
         for (Test test : tests) {
