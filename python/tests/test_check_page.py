@@ -15,9 +15,28 @@ def test_a_page_is_written_and_replaced_if_asked_to(tmp_path: Path) -> None:
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     with pytest.raises(litepress.TargetExistsError, match='if_exists="overwrite"'):
         litepress.check(tmp_path / "t.db", html=page)
-    page.write_text("old", encoding="utf-8")
+    old = "<!doctype html>old"
+    page.write_text(old, encoding="utf-8")
     assert litepress.check(tmp_path / "t.db", html=str(page), if_exists="overwrite")
-    assert page.read_text(encoding="utf-8") != "old"
+    assert page.read_text(encoding="utf-8") != old
+
+
+def test_a_page_replaces_nothing_but_a_page(tmp_path: Path) -> None:
+    """A page replaced any file, among them the database that it was about."""
+    database = tmp_path / "t.db"
+    litepress.write(database, {"t": {"a": [1, 2]}})
+    text = tmp_path / "notes.txt"
+    text.write_text("notes", encoding="utf-8")
+    for page in (database, text):
+        before = page.read_bytes()
+        with pytest.raises(litepress.Error):
+            litepress.check(database, html=page, if_exists="overwrite")
+        assert page.read_bytes() == before
+
+
+def test_the_way_of_writing_a_page_is_checked(tmp_path: Path) -> None:
+    page = tmp_path / "t.html"
+    litepress.write(tmp_path / "t.db", {"t": {"a": [1, 2]}})
     with pytest.raises(ValueError, match="'replace' is not one of 'fail', 'overwrite'"):
         litepress.check(tmp_path / "t.db", html=page, if_exists="replace")  # type: ignore[arg-type]
 
