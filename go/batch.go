@@ -3,10 +3,12 @@ package litepress
 import (
 	"database/sql/driver"
 	"encoding"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"time"
+	"unicode/utf8"
 )
 
 // Types of values. The numbers are those of SQLite.
@@ -32,10 +34,23 @@ type batch struct {
 	bytes  []byte
 	rows   int
 	width  int
+	// whole is the number of bytes of whole rows.
+	whole int
 }
 
 func (b *batch) clear() {
-	b.values, b.bytes, b.rows = b.values[:0], b.bytes[:0], 0
+	b.values, b.bytes, b.rows, b.whole = b.values[:0], b.bytes[:0], 0, 0
+}
+
+// cut takes back the values of a row that is not whole.
+func (b *batch) cut() {
+	b.values, b.bytes = b.values[:b.rows*b.width], b.bytes[:b.whole]
+}
+
+// end makes the values behind the last row a row.
+func (b *batch) end() {
+	b.rows++
+	b.whole = len(b.bytes)
 }
 
 func (b *batch) null() { b.values = append(b.values, value{kind: typeNull}) }
@@ -53,7 +68,17 @@ func (b *batch) real(real float64) {
 	b.values = append(b.values, value{kind: typeReal, bits: math.Float64bits(real)})
 }
 
-func (b *batch) text(text string) {
+// text adds a text. One that is not UTF-8 is refused here, with its row, and not by the library with the rows of its batch.
+func (b *batch) text(text string) error {
+	if !utf8.ValidString(text) {
+		return errors.New("the text is not UTF-8")
+	}
+	b.ascii(text)
+	return nil
+}
+
+// ascii adds a text that is known to be UTF-8.
+func (b *batch) ascii(text string) {
 	b.values = append(b.values, value{kind: typeText, bits: uint64(len(b.bytes)), length: uint64(len(text))})
 	b.bytes = append(b.bytes, text...)
 }
@@ -84,7 +109,7 @@ func (b *batch) moment(moment time.Time) {
 	case nanoseconds != 0:
 		layout += ".000000"
 	}
-	b.text(moment.UTC().Format(layout))
+	b.ascii(moment.UTC().Format(layout))
 }
 
 // add adds a value of any type that has a form in SQLite.
@@ -93,7 +118,7 @@ func (b *batch) add(given any) error {
 	case nil:
 		b.null()
 	case string:
-		b.text(given)
+		return b.text(given)
 	case int:
 		b.integer(int64(given))
 	case int64:
@@ -122,6 +147,7 @@ func (b *batch) boolean(is bool) {
 
 var (
 	timeType  = reflect.TypeFor[time.Time]()
+	timePlace = reflect.TypeFor[*time.Time]()
 	valuer    = reflect.TypeFor[driver.Valuer]()
 	marshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
@@ -148,7 +174,7 @@ func (b *batch) reflected(given reflect.Value) error {
 	case reflect.Float32, reflect.Float64:
 		b.real(given.Float())
 	case reflect.String:
-		b.text(given.String())
+		return b.text(given.String())
 	case reflect.Slice:
 		if given.Type().Elem().Kind() != reflect.Uint8 {
 			return noForm(given)
@@ -165,6 +191,9 @@ func own(given reflect.Value) (func(*batch) error, bool) {
 	switch typ := given.Type(); {
 	case typ == timeType:
 		return func(b *batch) error { b.moment(given.Interface().(time.Time)); return nil }, true
+	case typ == timePlace:
+		// A pointer has the methods of time.Time, too: its MarshalText would make another text of the same moment.
+		return func(b *batch) error { b.moment(*given.Interface().(*time.Time)); return nil }, true
 	case typ.Implements(valuer):
 		return func(b *batch) error {
 			value, err := given.Interface().(driver.Valuer).Value()
@@ -179,8 +208,7 @@ func own(given reflect.Value) (func(*batch) error, bool) {
 			if err != nil {
 				return err
 			}
-			b.text(string(text))
-			return nil
+			return b.text(string(text))
 		}, true
 	}
 	return nil, false

@@ -38,7 +38,7 @@ func (c Column) Valid(valid []bool) Column {
 }
 
 // add adds the value of a row to a batch.
-func (c *Column) add(b *batch, row int) {
+func (c *Column) add(b *batch, row int) error {
 	switch {
 	case c.valid != nil && !c.valid[row]:
 		b.null()
@@ -47,10 +47,11 @@ func (c *Column) add(b *batch, row int) {
 	case c.kind == typeReal:
 		b.real(c.reals[row])
 	case c.kind == typeText:
-		b.text(c.texts[row])
+		return b.text(c.texts[row])
 	case c.blobs[row] == nil:
 		b.blob([]byte{})
 	default:
 		b.blob(c.blobs[row])
 	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,23 +21,32 @@ import (
 
 // program collects the rows of each table as lines of JSON in a temporary folder, and gives them to `litepress load` at the end.
 //
-// A table has one list of columns. Blobs and infinite numbers have no form in JSON.
+// A table has one set of columns: the program would take a key that a line lacks for NULL. Blobs and infinite numbers have no form in JSON.
 type program struct {
 	settings *settings
 	folder   string
 	files    []*tableFile
+	lists    []fileList
 	rows     uint64
+	// failure is the error that left a part of the rows of a call in a file.
+	failure error
 }
 
 // tableFile is the file with the rows of a table.
 type tableFile struct {
 	name string
-	// keys are the columns as JSON writes them, each with its colon.
-	keys    [][]byte
+	set  string
+	file *os.File
+	out  *bufio.Writer
+	rows uint64
+}
+
+// fileList is a list of columns of the rows of a file.
+type fileList struct {
+	*tableFile
 	columns []string
-	file    *os.File
-	out     *bufio.Writer
-	rows    uint64
+	// keys are the columns as JSON writes them, each with its colon.
+	keys [][]byte
 }
 
 // command returns the name of the program.
@@ -78,16 +88,6 @@ func (s *settings) check() error {
 		return usage("%s does not exist, and there is no schema to make it", s.path)
 	}
 	return nil
-}
-
-// get returns the value of an option, or "".
-func (s *settings) get(name string) string {
-	for _, option := range s.options {
-		if option[0] == name {
-			return option[1]
-		}
-	}
-	return ""
 }
 
 // prepare writes the schema into the folder, and makes an empty database of it there: SQLite judges it.
@@ -158,13 +158,7 @@ func (p *program) table(name string, columns []string) (int, []string, error) {
 	if columns == nil {
 		columns = all
 	}
-	for _, file := range p.files {
-		if strings.EqualFold(file.name, name) {
-			return 0, nil, &Error{Kind: Unsupported, Table: name, Message: "table " + name + ": a table has one list of columns without cgo",
-				Advice: "build with cgo and without the tag litepress_exec"}
-		}
-	}
-	added := &tableFile{name: name, columns: columns}
+	list := fileList{columns: columns}
 	for _, column := range columns {
 		known := false
 		for _, one := range all {
@@ -173,14 +167,33 @@ func (p *program) table(name string, columns []string) (int, []string, error) {
 		if !known {
 			return 0, nil, &Error{Kind: Schema, Table: name, Column: column, Message: fmt.Sprintf("table %s has no column %s", name, column)}
 		}
-		added.keys = append(added.keys, append(quoted(nil, column), ':'))
+		list.keys = append(list.keys, append(quoted(nil, column), ':'))
 	}
-	if added.file, err = os.Create(p.path(name + ".ndjson")); err != nil {
-		return 0, nil, &Error{Kind: IO, Message: err.Error()}
+	if list.tableFile, err = p.file(name, setOf(columns)); err != nil {
+		return 0, nil, err
 	}
-	added.out = bufio.NewWriterSize(added.file, 1<<16)
-	p.files = append(p.files, added)
-	return len(p.files) - 1, columns, nil
+	p.lists = append(p.lists, list)
+	return len(p.lists) - 1, columns, nil
+}
+
+// file returns the file of the rows of a table.
+func (p *program) file(name, set string) (*tableFile, error) {
+	for _, file := range p.files {
+		switch {
+		case folded(file.name) != folded(name):
+		case file.set == set:
+			return file, nil
+		default:
+			return nil, &Error{Kind: Unsupported, Table: name, Message: "table " + name + ": all rows have values for the same columns without cgo",
+				Advice: "give them the same keys, or build with cgo and without the tag litepress_exec"}
+		}
+	}
+	file, err := os.Create(p.path(name + ".ndjson"))
+	if err != nil {
+		return nil, &Error{Kind: IO, Message: err.Error()}
+	}
+	p.files = append(p.files, &tableFile{name: name, set: set, file: file, out: bufio.NewWriterSize(file, 1<<16)})
+	return p.files[len(p.files)-1], nil
 }
 
 // columns asks the program for the columns of a table that are not computed.
@@ -217,7 +230,7 @@ func (p *program) columns(table string) ([]string, error) {
 }
 
 func (p *program) insertRows(table int, rows *batch) error {
-	file := p.files[table]
+	file := p.lists[table]
 	if rows.width != len(file.keys) {
 		return &Error{Kind: Data, Table: file.name, Record: file.rows + 1,
 			Message: fmt.Sprintf("table %s: record %d: the row has %d values for %d columns", file.name, file.rows+1, rows.width, len(file.keys))}
@@ -273,17 +286,21 @@ func written(line []byte, value value, texts []byte) ([]byte, error) {
 	}
 }
 
-// realWritten appends a number that stays one with a fraction.
+// realWritten appends a number in the form of SQLite, which a TEXT column keeps: always with a fraction, and with an exponent from 1.0e+17 on.
 func realWritten(line []byte, real float64) ([]byte, error) {
 	if math.IsInf(real, 0) {
 		return line, errors.New("an infinite number has no form in JSON")
 	}
-	start := len(line)
-	line = strconv.AppendFloat(line, real, 'g', -1, 64)
-	if !bytes.ContainsAny(line[start:], ".e") {
-		line = append(line, ".0"...)
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(real, 'e', -1, 64), "e")
+	if power, _ := strconv.Atoi(exponent); -5 < power && power < 17 {
+		mantissa, exponent = strconv.FormatFloat(real, 'f', -1, 64), ""
+	} else {
+		exponent = "e" + exponent
 	}
-	return line, nil
+	if !strings.Contains(mantissa, ".") {
+		mantissa += ".0"
+	}
+	return append(line, mantissa+exponent...), nil
 }
 
 func quoted(line []byte, text string) []byte {
@@ -296,12 +313,23 @@ func quoted(line []byte, text string) []byte {
 }
 
 func (p *program) appendColumns(table int, columns []Column, rows int) error {
-	batch := batch{width: len(columns)}
+	err := p.insertColumns(table, columns, rows)
+	if err != nil {
+		p.failure = err
+	}
+	return err
+}
+
+func (p *program) insertColumns(table int, columns []Column, rows int) error {
+	list, batch := p.lists[table], batch{width: len(columns)}
 	for row := range rows {
 		for at := range columns {
-			columns[at].add(&batch, row)
+			if err := columns[at].add(&batch, row); err != nil {
+				return &Error{Kind: Data, Table: list.name, Column: list.columns[at], Record: uint64(row + 1),
+					Message: fmt.Sprintf("table %s: record %d, column %s: %v", list.name, row+1, list.columns[at], err)}
+			}
 		}
-		batch.rows++
+		batch.end()
 		if batch.rows == batchRows || row == rows-1 {
 			if err := p.insertRows(table, &batch); err != nil {
 				return err
@@ -314,6 +342,9 @@ func (p *program) appendColumns(table int, columns []Column, rows int) error {
 
 func (p *program) finish() (Summary, error) {
 	defer p.abort()
+	if p.failure != nil {
+		return Summary{}, p.failure
+	}
 	arguments, err := p.arguments()
 	if err != nil {
 		return Summary{}, err
@@ -322,14 +353,21 @@ func (p *program) finish() (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	var summary Summary
-	if err := json.Unmarshal(printed, &summary); err != nil {
+	var told struct {
+		Summary
+		Append *struct{ Tables []struct{ Added uint64 } }
+	}
+	if err := json.Unmarshal(printed, &told); err != nil {
 		return Summary{}, &Error{Kind: Internal, Message: "litepress printed no summary: " + err.Error()}
 	}
-	if p.settings.exists {
-		summary.Rows = p.rows
+	if told.Append != nil {
+		// Rows that were updated or ignored are not counted.
+		told.Summary.Rows = 0
+		for _, table := range told.Append.Tables {
+			told.Summary.Rows += table.Added
+		}
 	}
-	return summary, nil
+	return told.Summary, nil
 }
 
 // arguments closes the files with rows, and returns the command line.
@@ -341,6 +379,12 @@ func (p *program) arguments() ([]string, error) {
 		}
 		if file.rows > 0 {
 			arguments = append(arguments, file.file.Name())
+		} else if p.settings.get("truncate") == "true" {
+			header, err := p.header(file)
+			if err != nil {
+				return nil, err
+			}
+			arguments = append(arguments, header)
 		}
 	}
 	if len(arguments) == 2 {
@@ -364,6 +408,19 @@ func (p *program) arguments() ([]string, error) {
 		}
 	}
 	return arguments, nil
+}
+
+// header writes a file without rows, so that the program empties the table.
+func (p *program) header(file *tableFile) (string, error) {
+	var header bytes.Buffer
+	out := csv.NewWriter(&header)
+	err := errors.Join(out.Write(strings.Split(file.set, "\x00")), out.Error())
+	out.Flush()
+	path := p.path(file.name + ".csv")
+	if err = errors.Join(err, os.WriteFile(path, header.Bytes(), 0o600)); err != nil {
+		return "", &Error{Kind: IO, Message: err.Error()}
+	}
+	return path, nil
 }
 
 func (p *program) abort() {

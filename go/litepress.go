@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 )
 
 // Summary has the figures of a finished database.
@@ -35,6 +36,16 @@ type Writer struct {
 	library library
 	tables  []*Table
 	done    bool
+	// refusal is why the writer takes no rows: it is done, it has failed, or a call of the library runs.
+	refusal error
+	// failure is the error that lost rows. Finish returns it.
+	failure error
+	// calls is true while the library runs, which may call the progress function.
+	calls bool
+	// gaveUp is true if the progress function called Abort.
+	gaveUp bool
+	// updates is true if rows update others, truncates if named tables are emptied.
+	updates, truncates bool
 }
 
 // library makes the database: the C library, or the program.
@@ -73,25 +84,49 @@ func begin(ctx context.Context, path string, schema *string, exists bool, option
 	for _, option := range options {
 		option(&settings)
 	}
+	if err := settings.refuseNul(); err != nil {
+		return nil, err
+	}
+	writer := &Writer{ctx: ctx, updates: settings.get("on-conflict") == "update", truncates: settings.get("truncate") == "true"}
+	settings.progress = writer.watched(settings.progress)
 	library, err := start(&settings)
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{ctx: ctx, library: library}, nil
+	writer.library = library
+	return writer, nil
 }
 
-// Table returns a table. Its rows have values for these columns; without columns, for the fields of its first row if that is a struct
-// or a map, and for all columns otherwise.
+// watched returns a progress function that stops the writer if the given one called Abort.
+func (w *Writer) watched(progress func(Progress) error) func(Progress) error {
+	if progress == nil {
+		return nil
+	}
+	return func(seen Progress) error {
+		err := progress(seen)
+		if w.gaveUp {
+			return finished()
+		}
+		return err
+	}
+}
+
+// Table returns a table. Its rows have values for these columns. Without columns, rows of values have one for every column of the table; a
+// struct has them for its fields, and a map for its keys.
 func (w *Writer) Table(name string, columns ...string) *Table {
+	var rows *tableRows
 	for _, table := range w.tables {
 		if table.name == name && slices.Equal(table.asked, columns) {
 			return table
 		}
+		if folded(table.name) == folded(name) {
+			rows = table.rows
+		}
 	}
-	table := &Table{writer: w, name: name, asked: columns}
-	if len(columns) > 0 {
-		table.columns = columns
+	if rows == nil {
+		rows = &tableRows{}
 	}
+	table := &Table{writer: w, name: name, asked: slices.Clone(columns), rows: rows}
 	w.tables = append(w.tables, table)
 	return table
 }
@@ -99,31 +134,83 @@ func (w *Writer) Table(name string, columns ...string) *Table {
 // Finish completes the database, waits for the disk and gives the file its name. The writer is done, whatever the result.
 func (w *Writer) Finish() (Summary, error) {
 	if err := w.usable(); err != nil {
+		if !w.calls {
+			w.Abort()
+		}
 		return Summary{}, err
 	}
-	for _, table := range w.tables {
-		if err := table.Flush(); err != nil {
-			w.Abort()
-			return Summary{}, err
-		}
+	if err := w.flush(); err != nil {
+		w.Abort()
+		return Summary{}, err
 	}
-	w.done = true
-	summary, err := w.library.finish()
-	return summary, w.cause(err)
+	var summary Summary
+	err := w.call(func() (err error) {
+		// The library is gone afterwards, whatever the result.
+		w.done = true
+		summary, err = w.library.finish()
+		return err
+	})
+	return summary, err
 }
 
-// Abort discards the rows: nothing is left of a new database. After Finish it does nothing.
+// flush hands the waiting rows of all tables to the library.
+func (w *Writer) flush() error {
+	for _, table := range w.tables {
+		if w.truncates && len(table.lists) == 0 {
+			// The library empties the tables that it was asked for.
+			if _, err := table.whole(); err != nil {
+				return err
+			}
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Abort discards the rows: nothing is left of a new database. After Finish it does nothing. In a progress function it stops the call that
+// runs.
 func (w *Writer) Abort() {
+	if w.calls {
+		w.gaveUp = true
+		return
+	}
 	if !w.done {
-		w.done = true
+		w.done, w.refusal = true, finished()
 		w.library.abort()
+	}
+}
+
+// call runs a call of the library. The progress function that it may call cannot use the writer.
+func (w *Writer) call(run func() error) error {
+	w.calls, w.refusal = true, usage("the progress function cannot use its writer")
+	defer func() {
+		w.calls, w.refusal = false, w.failure
+		if w.done {
+			w.refusal = finished()
+		} else if w.gaveUp {
+			w.Abort()
+		}
+	}()
+	return w.cause(run())
+}
+
+// fail ends the writer with an error, if there is one: rows were lost. Finish returns it.
+func (w *Writer) fail(err error) {
+	if err == nil || w.failure != nil {
+		return
+	}
+	w.failure = err
+	if !w.done {
+		w.refusal = err
 	}
 }
 
 // usable returns an error if the writer takes no rows.
 func (w *Writer) usable() error {
-	if w.done {
-		return finished()
+	if w.refusal != nil {
+		return w.refusal
 	}
 	if w.ctx.Err() != nil {
 		return context.Cause(w.ctx)
@@ -141,4 +228,22 @@ func (w *Writer) cause(err error) error {
 
 func finished() error {
 	return usage("the database is finished or was discarded")
+}
+
+// refuseNul returns an error for a text with a NUL, behind which C would not look.
+func refuseNul(what, text string) error {
+	if strings.Contains(text, "\x00") {
+		return usage("%s has a NUL character: %q", what, text)
+	}
+	return nil
+}
+
+// folded returns a name as SQLite compares it: letters of ASCII have no case.
+func folded(name string) string {
+	return strings.Map(func(letter rune) rune {
+		if 'A' <= letter && letter <= 'Z' {
+			return letter + 'a' - 'A'
+		}
+		return letter
+	}, name)
 }

@@ -2,6 +2,7 @@ package litepress
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,6 +15,33 @@ type settings struct {
 	exists   bool
 	options  [][2]string
 	progress func(Progress) error
+}
+
+// get returns the value of an option, or "". The last one counts.
+func (s *settings) get(name string) string {
+	for _, option := range slices.Backward(s.options) {
+		if option[0] == name {
+			return option[1]
+		}
+	}
+	return ""
+}
+
+// refuseNul returns an error if a text for the library has a NUL.
+func (s *settings) refuseNul() error {
+	texts := [][2]string{{"the path", s.path}}
+	if s.schema != nil {
+		texts = append(texts, [2]string{"the schema", *s.schema})
+	}
+	for _, option := range s.options {
+		texts = append(texts, [2]string{"the option " + option[0], option[1]}, [2]string{"the name of an option", option[0]})
+	}
+	for _, text := range texts {
+		if err := refuseNul(text[0], text[1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Option is an option of Create and Open.
@@ -55,7 +83,7 @@ type Progress struct {
 }
 
 // OnProgress calls a function at most ten times a second, in the goroutine that uses the writer. An error of it stops the writer and
-// is returned by the call that runs.
+// is returned by the call that runs. The function cannot use the writer, except that Abort stops it.
 func OnProgress(function func(Progress) error) Option {
 	return func(s *settings) { s.progress = function }
 }
