@@ -6,6 +6,7 @@ require "litepress"
 require "minitest/autorun"
 require "open3"
 require "tmpdir"
+require_relative "rows_test"
 
 class LitepressTest < Minitest::Test
   SCHEMA = "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT NOT NULL, value)"

@@ -31,7 +31,7 @@ module Litepress
       litepress_open: [[POINTER, POINTER, POINTER, POINTER, POINTER], INT],
       litepress_table: [[POINTER, POINTER, POINTER, SIZE, POINTER, POINTER], INT],
       litepress_column_name: [[POINTER, SIZE, SIZE], POINTER],
-      litepress_insert: [[POINTER, SIZE, POINTER, SIZE, POINTER], INT],
+      litepress_insert_rows: [[POINTER, SIZE, POINTER, SIZE, SIZE, POINTER], INT],
       litepress_append: [[POINTER, SIZE, POINTER, SIZE, SIZE, POINTER], INT],
       litepress_finish: [[POINTER, POINTER, POINTER], INT],
       litepress_abort: [[POINTER], Fiddle::TYPE_VOID]
@@ -51,6 +51,15 @@ module Litepress
         place[0, Fiddle::SIZEOF_VOIDP] = "\0" * Fiddle::SIZEOF_VOIDP
         status = call(name, *arguments, place)
         raise error(status, place.ptr) unless status.zero?
+      end
+
+      # Returns a text for the library, which would not look behind a NUL.
+      def text(text, what)
+        text = text.to_s
+        # String#include? refuses texts that are not what their encoding claims.
+        raise UsageError, "#{what} has a NUL character: #{text.inspect[0, 60]}" if text.b.include?("\0")
+
+        text
       end
 
       private
@@ -81,14 +90,14 @@ module Litepress
       end
 
       def error(status, pointer)
-        text = lambda do |name|
+        part = lambda do |name|
           found = call(name, pointer)
           found.null? ? nil : found.to_s.force_encoding(Encoding::UTF_8)
         end
         record = call(:litepress_error_record, pointer)
         ERRORS.fetch(status, Error).new(
-          text[:litepress_error_message], advice: text[:litepress_error_advice], table: text[:litepress_error_table],
-          column: text[:litepress_error_column], value: text[:litepress_error_value], file: text[:litepress_error_file],
+          part[:litepress_error_message], advice: part[:litepress_error_advice], table: part[:litepress_error_table],
+          column: part[:litepress_error_column], value: part[:litepress_error_value], file: part[:litepress_error_file],
           record: record.zero? ? nil : record
         )
       ensure

@@ -10,7 +10,8 @@ module Litepress
         next if value.nil?
 
         text = value.is_a?(Array) ? value.join(",") : value.to_s
-        Library.check(:litepress_options_set, pointer, name.to_s.tr("_", "-"), text)
+        name = Library.text(name.to_s.tr("_", "-"), "the name of an option")
+        Library.check(:litepress_options_set, pointer, name, Library.text(text, "the option #{name}"))
       end
       Library.call(:litepress_options_watch, pointer, watcher, nil) if watcher
       yield pointer
