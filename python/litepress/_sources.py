@@ -1,7 +1,7 @@
 """Files of :func:`load`: paths, open files, and URLs.
 
-The extension reads paths, and URLs of local files are paths. Everything else is copied to a temporary file first, and its own name takes the place of that file's in
-errors and reports.
+The extension reads paths, and URLs of local files are paths. Everything else is copied to a temporary file first, and its own name takes
+the place of that file's in errors and reports.
 """
 
 from __future__ import annotations
