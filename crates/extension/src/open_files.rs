@@ -5,6 +5,7 @@
 //! extension opens no database that the process has open.
 
 use litepress::{Error, ErrorKind, Result};
+use litepress_format::header::MAGIC;
 use std::fs::File;
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
@@ -13,9 +14,6 @@ use std::path::Path;
 
 /// Folders with an entry for every descriptor of the process.
 const DESCRIPTORS: [&str; 2] = ["/proc/self/fd", "/dev/fd"];
-/// The beginning of a database.
-const MAGIC: &[u8] = b"SQLite format 3\0";
-
 /// Refuses databases, and first those that this process has open, or a file beside one. These are not opened for that.
 ///
 /// # Errors
@@ -76,7 +74,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         std::fs::write(path("a.csv"), "a\n1\n").unwrap();
-        std::fs::write(path("a.db"), [MAGIC, &[0; 84]].concat()).unwrap();
+        std::fs::write(path("a.db"), [&MAGIC[..], &[0; 84]].concat()).unwrap();
         let error = refuse_databases(&path("a.db")).unwrap_err();
         assert!(error.to_string().contains("use ATTACH") && refuse_open(&path("a.db")).is_ok(), "{error}");
         let files = ["a.csv", "a.db"].map(|name| File::open(path(name)).unwrap());

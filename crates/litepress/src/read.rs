@@ -7,6 +7,7 @@ pub use scan::{FileScan, ScanStep};
 
 use crate::load::LoadJob;
 use crate::{Error, ErrorKind, LoadOptions, OnError, Result, Target};
+use litepress_format::header::MAGIC;
 use litepress_load::options::Format;
 use litepress_load::plan::{LoadPlan, PlannedFile};
 use litepress_load::rejects::Rejects;
@@ -15,8 +16,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The beginning of a database.
-const DATABASE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// Name of the table in errors, if the caller gives none.
 const NAME: &str = "rows";
 /// The share of the memory that rows may take which the reader has not asked for yet: one part in this many.
@@ -150,9 +149,9 @@ impl FileTable {
 #[doc(hidden)]
 pub fn refuse_database(path: &Path) -> Result<()> {
     let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    let mut head = [0; DATABASE_MAGIC.len()];
+    let mut head = [0; MAGIC.len()];
     let mut read = || std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
-    if is_file && read().is_ok() && head == *DATABASE_MAGIC { Err(is_database(path)) } else { Ok(()) }
+    if is_file && read().is_ok() && head == MAGIC { Err(is_database(path)) } else { Ok(()) }
 }
 
 fn is_database(path: &Path) -> Error {

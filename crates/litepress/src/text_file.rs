@@ -7,6 +7,7 @@
 //! ```
 
 use crate::{Error, ErrorKind, Result, SchemaText, message};
+use litepress_format::header::MAGIC;
 use litepress_gen::Recipe;
 use litepress_rows::OptionName;
 use litepress_rows::files::is_same_file;
@@ -150,7 +151,6 @@ impl TextKind {
 
     /// Refuses to replace a file of other content, which may be the user's data.
     fn refuse_content(self, path: &Path) -> Result<()> {
-        const MAGIC: &[u8] = b"SQLite format 3\0";
         let noun = self.noun();
         let mut start = Vec::new();
         let opened = File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));

@@ -1,14 +1,12 @@
 //! The shards that FILE arguments mean: files, patterns of files, and folders.
 
+use litepress_format::header::MAGIC;
 use litepress_rows::files::FileId;
 use litepress_rows::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-
-/// The first bytes of every database that is not empty.
-const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// Returns the files that these arguments mean, in their order. The files of a pattern or a folder come in the order of their
 /// names.

@@ -8,13 +8,11 @@
 
 use super::{check_target, folder_of, is_temporary, system, temporary_prefix, unique_number};
 use crate::{Error, ErrorKind, Result, Sync};
+use litepress_format::header::MAGIC;
 use litepress_rows::{OptionName, message};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-
-/// The beginning of every database that is not empty.
-const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// A folder of databases that has no name yet.
 ///

@@ -6,6 +6,7 @@ use crate::observer::{Measured, Meter, Sample, Unit};
 use crate::{Error, ErrorKind, Result};
 use litepress_check::Report;
 use litepress_engine::Phase;
+use litepress_format::header::MAGIC;
 use litepress_format::sort_key::{self, Collation};
 use litepress_format::value::Value;
 use litepress_rows::cells::OwnedValue;
@@ -26,9 +27,6 @@ use std::time::{Duration, Instant};
 
 /// Bytes that are read at once for a checksum.
 const READ_BYTES: usize = 1 << 20;
-/// The beginning of every database that is not empty.
-const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-
 /// The result of a check of a folder.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

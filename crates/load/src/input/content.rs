@@ -3,6 +3,7 @@
 use super::compressed::Compression;
 use super::decoded;
 use crate::options::{Format, ReadOptions};
+use litepress_format::header;
 use litepress_format::value::Value;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message, quote};
 use std::io::{self, Read};
@@ -118,7 +119,7 @@ fn binary_format(head: &[u8]) -> Option<Format> {
         [b'A', b'R', b'R', b'O', b'W', b'1', 0, 0, ..] => Some(Format::Arrow),
         [0xFF, 0xFF, 0xFF, 0xFF, rest @ ..] if is_arrow_message(rest) => Some(Format::Arrow),
         _ if litepress_geo::flatgeobuf::is_magic(head) => Some(Format::FlatGeobuf),
-        _ if head.starts_with(b"SQLite format 3\0") => Some(Format::Sqlite),
+        _ if head.starts_with(&header::MAGIC) => Some(Format::Sqlite),
         // A compound file: Excel up to 2003, and other programs of that time.
         _ if head.starts_with(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1") => Some(Format::Spreadsheet),
         _ => None,
