@@ -1,32 +1,12 @@
 # frozen_string_literal: true
 
-# Tests of the package: LITEPRESS_LIBRARY=... ruby -I lib test/litepress_test.rb. The program sqlite3 reads what was written.
+# Tests of the package: LITEPRESS_LIBRARY=... ruby -I lib test/litepress_test.rb
 
-require "litepress"
-require "minitest/autorun"
-require "open3"
-require "tmpdir"
+require_relative "database_test"
 require_relative "rows_test"
 
-class LitepressTest < Minitest::Test
+class LitepressTest < DatabaseTest
   SCHEMA = "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT NOT NULL, value)"
-
-  def setup
-    @folder = Dir.mktmpdir
-    @path = File.join(@folder, "t.db")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@folder)
-  end
-
-  def query(sql, path = @path)
-    output, status = Open3.capture2e("sqlite3", path, sql)
-    assert status.success?, output
-    output.force_encoding(Encoding::UTF_8).lines.map(&:chomp)
-  rescue Errno::ENOENT
-    skip "the program sqlite3 is not installed"
-  end
 
   def test_rows_of_all_types
     summary = Litepress.create(@path, SCHEMA) do |db|

@@ -2,32 +2,12 @@
 
 # Tests of rows that change, that are refused, and of writers that threads and processes share: see litepress_test.rb.
 
-require "litepress"
-require "minitest/autorun"
-require "open3"
 require "timeout"
-require "tmpdir"
+require_relative "database_test"
 
-class RowsTest < Minitest::Test
+class RowsTest < DatabaseTest
   PAIRS = "CREATE TABLE t (a, b)"
   KEYED = "CREATE TABLE t (id INTEGER PRIMARY KEY, a DEFAULT 'a', b DEFAULT 'b')"
-
-  def setup
-    @folder = Dir.mktmpdir
-    @path = File.join(@folder, "t.db")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@folder)
-  end
-
-  def query(sql)
-    output, status = Open3.capture2e("sqlite3", @path, sql)
-    assert status.success?, output
-    output.lines.map(&:chomp)
-  rescue Errno::ENOENT
-    skip "the program sqlite3 is not installed"
-  end
 
   # References were kept until 4,096 rows were there: all rows had the last content of an Array, a Hash or a String that was used again.
   def test_rows_may_change_afterwards
