@@ -37,7 +37,7 @@ use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::{Conflict, Error, ErrorKind, Result, plan, resources};
 use litepress_rows::schema::{SchemaAdditions, SchemaObject};
 use litepress_rows::sqlite::file_bytes;
-use litepress_rows::{OptionName, Schema, Source, Table, message, quoted_name};
+use litepress_rows::{Column, OptionName, Schema, Source, Table, message, quoted_name};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -86,13 +86,7 @@ impl Append {
     /// # Errors
     /// If the file is no database, cannot be written, or the options have no effect on a database that exists.
     pub fn open(path: &Path, schema: Schema, options: &Options, append: &AppendOptions) -> Result<Self> {
-        refuse_part(options, "rows are added to a database that exists")?;
-        let given = [(OptionName::PageSize, options.page_size.is_some()), (OptionName::Overwrite, options.overwrite)];
-        if let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
-            let (option, this) = (option.alone().given(), OptionName::Append.alone().given());
-            let message = message![option, " has no effect beside ", this, ", which keeps the database"];
-            return Err(Error::new(ErrorKind::Usage, message).advise("leave one of them out"));
-        }
+        refuse_options(options)?;
         file_bytes(path)?;
         let options = resources::bounded(options)?;
         let temp_dir = resources::temp_dir(&crate::Target::File(path.to_owned()), &options);
@@ -140,9 +134,7 @@ impl Append {
             followed.map_err(|table| changed(&table).in_file(&self.path))?;
         }
         for (table, column) in &self.additions.columns {
-            let (name, declared) = (quoted_name(&column.name), &column.declared_type);
-            let sql = format!("ALTER TABLE {} ADD COLUMN {name} {declared}", quoted_name(table));
-            self.session.define(&sql, &format!("column {} of {table}", column.name))?;
+            self.session.define(&definition_of(table, column), &format!("column {} of {table}", column.name))?;
         }
         self.define(|append, object| append.is_made_first(object))?;
         for &table in tables.iter().filter(|_| self.append.truncate) {
@@ -329,4 +321,19 @@ impl Append {
             ..Summary::default()
         })
     }
+}
+
+/// Refuses options that have no effect on a database that exists.
+pub(crate) fn refuse_options(options: &Options) -> Result<()> {
+    refuse_part(options, "rows are added to a database that exists")?;
+    let given = [(OptionName::PageSize, options.page_size.is_some()), (OptionName::Overwrite, options.overwrite)];
+    let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    let (option, append) = (option.alone().given(), OptionName::Append.alone().given());
+    let message = message![option, " has no effect beside ", append, ", which keeps the database"];
+    Err(Error::new(ErrorKind::Usage, message).advise("leave one of them out"))
+}
+
+/// Returns the statement that adds a column to a table.
+pub(crate) fn definition_of(table: &str, column: &Column) -> String {
+    format!("ALTER TABLE {} ADD COLUMN {} {}", quoted_name(table), quoted_name(&column.name), column.declared_type)
 }

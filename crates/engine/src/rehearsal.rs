@@ -1,14 +1,14 @@
 //! Tries the definitions of an append before any row is read, for a plan that must fail where the append would.
 
-use crate::database::refuse_part;
+use crate::append::{definition_of, refuse_options};
 use crate::options::Options;
 use crate::sqlite::{SessionOptions, SqliteSession, updated_by_key};
-use crate::{Conflict, Error, ErrorKind, Result, Schema};
+use crate::{Conflict, Result, Schema};
 use litepress_rows::schema::SchemaAdditions;
-use litepress_rows::{OptionName, message, quoted_name};
 
 /// Fails as an append would before its first row: an option is for new databases, SQLite refuses a column or an object that is added, or
-/// a table has no key to update rows by. SQLite makes them in an empty database with the objects of `existing`, so that the database is neither changed nor locked.
+/// a table has no key to update rows by. SQLite makes them in an empty database with the objects of `existing`, so that the database is
+/// neither changed nor locked.
 ///
 /// `schema` is the one with everything that is added. `tables` are the positions of the tables that get rows, with the positions of the
 /// columns that the rows lack.
@@ -22,12 +22,7 @@ pub fn rehearse_additions(
     options: &Options,
     tables: &[(usize, Vec<usize>)],
 ) -> Result<()> {
-    refuse_part(options, "rows are added to a database that exists")?;
-    if options.page_size.is_some() {
-        let (size, append) = (OptionName::PageSize.alone().given(), OptionName::Append.alone().given());
-        let message = message![size, " has no effect beside ", append, ", which keeps the database"];
-        return Err(Error::new(ErrorKind::Usage, message).advise("leave one of them out"));
-    }
+    refuse_options(options)?;
     if !additions.is_empty() {
         define(existing, additions, options)?;
     }
@@ -53,9 +48,7 @@ fn define(existing: &Schema, additions: &SchemaAdditions, options: &Options) -> 
     }
     let is_known = |table: &str| !unknown.contains(&table.to_ascii_lowercase());
     for (table, column) in additions.columns.iter().filter(|(table, _)| is_known(table)) {
-        let (name, declared) = (quoted_name(&column.name), &column.declared_type);
-        let sql = format!("ALTER TABLE {} ADD COLUMN {name} {declared}", quoted_name(table));
-        session.define(&sql, &format!("column {} of {table}", column.name))?;
+        session.define(&definition_of(table, column), &format!("column {} of {table}", column.name))?;
     }
     for object in additions.objects.iter().filter(|object| is_known(&object.table)) {
         if let Some(sql) = &object.sql {
