@@ -62,7 +62,7 @@ use without_rowid::Conversion;
 pub fn compact(database: impl AsRef<Path>, target: Option<Target>, options: &CompactOptions) -> Result<CompactReport> {
     let (started, database) = (Instant::now(), database.as_ref());
     let mut build = options.build.clone();
-    let is_database = |target: &Target| matches!(target, Target::File(path) if is_same_file(path, database));
+    let is_database = |target: &Target| matches!(target, Target::File(path) if is_same_path(path, database));
     let target = match target.filter(|target| !(build.overwrite && is_database(target))) {
         Some(target) => target,
         None => {
@@ -85,7 +85,8 @@ pub fn compact(database: impl AsRef<Path>, target: Option<Target>, options: &Com
     report
 }
 
-fn is_same_file(one: &Path, other: &Path) -> bool {
+/// Returns whether two paths lead to one name of a file. Another name of it (a hard link) is another target.
+fn is_same_path(one: &Path, other: &Path) -> bool {
     let real = |path| fs::canonicalize(path).ok();
     real(one).is_some_and(|one| real(other) == Some(one))
 }
