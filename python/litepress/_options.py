@@ -10,12 +10,10 @@ import inspect
 import operator
 import os
 import re
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NoReturn, TypeVar, Union
 
 from . import _litepress
-from ._errors import TargetError
 
 # Unions are written out: aliases are evaluated, and Python 3.10 knows no "|" of strings. Each word is a Literal of its own, because
 # stubtest takes a Literal of several words for a union.
@@ -200,62 +198,20 @@ def recipe_text(recipe: SchemaLike) -> tuple[str, str]:
     return read
 
 
-_PATIENCE = 0.5
-"""Seconds to wait for a lock of this process to end: another thread may just be publishing the same database."""
-
-
 def refuse_own_lock(path: str | os.PathLike[str]) -> None:
     """Refuses a database on which this process holds a lock, such as an open transaction of ``sqlite3``.
 
     Closing any descriptor of a file drops all POSIX locks that the process has on it. Another process could then write
     into the middle of that transaction. Locks of this package end within moments: they are waited for.
     """
-    deadline = time.monotonic() + _PATIENCE
-    while _has_own_lock(path, _own_locks()):
-        if time.monotonic() >= deadline:
-            raise TargetError(
-                f"{os.fspath(path)}: this program itself has a lock on the database",
-                file=os.fspath(path),
-                advice="end its transaction, or close its connection",
-            )
-        time.sleep(0.005)
+    _litepress.refuse_own_lock(path)
 
 
 def refuse_own_locks_in(folder: str | os.PathLike[str]) -> None:
     """Refuses a folder with a database on which this process holds a lock. Anything else is no folder, and passes."""
-    if _own_locks() and os.path.isdir(folder):
+    if os.path.isdir(folder):
         for name in sorted(os.listdir(folder)):
             refuse_own_lock(os.path.join(folder, name))
-
-
-def _own_locks() -> set[int]:
-    """Returns the numbers of the files on which this process holds a lock. The list is empty where there is no ``/proc``."""
-    try:
-        with open("/proc/locks", encoding="ascii") as locks:
-            held = [line.split() for line in locks]
-    except (OSError, ValueError):
-        return set()
-    own = str(os.getpid())
-    return {int(lock[-3].rpartition(":")[2]) for lock in held if len(lock) >= 8 and "POSIX" in lock[1:3] and own in lock[4:6]}
-
-
-def _has_own_lock(path: str | os.PathLike[str], locks: set[int]) -> bool:
-    """Returns whether a file is among those with these numbers, and open. A file of another disk may have the same number."""
-    try:
-        file = os.stat(path)
-        return file.st_ino in locks and any(os.path.samestat(file, other) for other in _open_files())
-    except (OSError, ValueError):
-        return False
-
-
-def _open_files() -> Iterator[os.stat_result]:
-    """Yields the status of each file that this process has open."""
-    for descriptor in os.listdir("/proc/self/fd"):
-        try:
-            yield os.stat(int(descriptor))
-        except OSError:
-            # The descriptor of this very list.
-            continue
 
 
 def checked_path(path: PathLike) -> str:

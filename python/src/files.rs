@@ -195,6 +195,12 @@ pub fn schema_file(py: Python<'_>, path: PathBuf) -> PyResult<Schema> {
     Ok((read.text, read.origin))
 }
 
+/// Refuses a file on which this process holds a lock. Waits for locks of this package, which end within moments.
+#[pyfunction(name = "refuse_own_lock")]
+pub fn refuse_lock(py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    py.detach(|| refuse_own_lock(&path)).map_err(|error| exception(py, &error))
+}
+
 /// Returns a built-in schema.
 #[pyfunction]
 pub fn preset(py: Python<'_>, name: &str) -> PyResult<Schema> {

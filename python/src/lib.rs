@@ -42,7 +42,7 @@ mod _litepress {
     #[pymodule_export]
     use crate::files::{
         check, compact, compare, generate, index, load, plan_generate, plan_load, preset, presets, profile,
-        run_program, schema_file,
+        refuse_lock, run_program, schema_file,
     };
     #[pymodule_export]
     use crate::merge::{merge, plan_merge};
