@@ -145,6 +145,9 @@ impl Copy<'_> {
 
 /// Plans the tables that the copy has WITHOUT ROWID.
 fn conversions(source: &SourceDatabase, choice: &mut Choice, names: &[String]) -> Result<Vec<Conversion>> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
     let (definitions, mut planned) = (Definitions::of(source), Vec::new());
     for name in names {
         planned.push(Conversion::new(source, choice, name)?);

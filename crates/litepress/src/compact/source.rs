@@ -7,7 +7,7 @@ use litepress_format::record;
 use litepress_format::schema::ROOT_PAGE;
 use litepress_format::text;
 use litepress_format::value::Value;
-use litepress_rows::sqlite::{file_bytes, message, refuse_shared_roots};
+use litepress_rows::sqlite::{message, refuse_shared_roots};
 use litepress_rows::{RecordChunk, Source};
 use litepress_scan::{Moment, Snapshot, TableScan};
 use std::fs;
@@ -54,7 +54,6 @@ impl SourceDatabase {
         if fs::metadata(name).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             return Err(missing(name));
         }
-        file_bytes(name)?;
         let (moment, snapshot) = Moment::begin_with_pages(name)?;
         let mut source = Self { path: name.to_owned(), objects: Vec::new(), snapshot, moment };
         source.objects = source.read_objects()?;
