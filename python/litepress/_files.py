@@ -129,6 +129,7 @@ class PlanArguments(TypedDict, total=False):
     json_path: str | None
     flatten: bool
     nan: Nan
+    absent_as_null: bool
     allow_incomplete: bool
     if_exists: IfTableExists
     on_conflict: OnConflict
@@ -191,6 +192,7 @@ def load(
     json_path: str | None = None,
     flatten: bool = False,
     nan: Nan = "error",
+    absent_as_null: bool = False,
     sheet: str | Sequence[str] | None = None,
     select: str | Sequence[str] | None = None,
     limit: int | str | None = None,
@@ -282,6 +284,8 @@ def load(
         Whether nested objects of JSON become columns: ``{"a": {"b": 1}}`` has a column ``a_b``.
     nan
         NaN and Infinity in JSON that ``missing`` and ``infinity`` do not name: ``"error"``, ``"null"``, ``"text"``.
+    absent_as_null
+        With ``on_conflict="update"``: whether a key that a record of JSON lacks, and other records have, is NULL; by default an error.
     sheet
         Sheets of workbooks; by default all that have a value.
     select
@@ -546,6 +550,7 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
         "skip_empty": flag("skip_empty", given["skip_empty"]),
         "date_format": pairs("date_format", given["date_format"]),
         "flatten": flag("flatten", given["flatten"]),
+        "absent_as_null": flag("absent_as_null", given["absent_as_null"]),
         "allow_incomplete": flag("allow_incomplete", given["allow_incomplete"]),
         "store_as": pairs("store_as", given["store_as"]),
         "rejects": None if rejects is None else os.fspath(rejects),

@@ -271,6 +271,7 @@ fn load_options(
     options.json_path = given.get("json_path")?;
     options.flatten = given.or_default("flatten")?;
     options.nan = given.parsed("nan", Choice::from_name)?.unwrap_or_default();
+    options.absent_as_null = given.or_default("absent_as_null")?;
     options.encoding = given.get("encoding")?;
     options.null_values = given.or_default("null_value")?;
     options.words.missing = given.or_default("missing")?;

@@ -32,6 +32,7 @@ impl Words for Keywords {
                     name,
                     OptionName::WithoutRowid
                         | OptionName::AllowIncomplete
+                        | OptionName::AbsentAsNull
                         | OptionName::AddColumns
                         | OptionName::EnforceForeignKeys
                         | OptionName::Truncate

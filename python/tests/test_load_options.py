@@ -86,6 +86,17 @@ def test_options_of_json(
     check(db, written(tmp_path / "t.json", text), query, options, names, rows)
 
 
+def test_a_record_that_updates_a_row_has_all_keys(db: Path, tmp_path: Path, query: Query) -> None:
+    file = written(tmp_path / "t.ndjson", '{"id": 1, "a": 5}\n{"id": 2}\n')
+    litepress.write(db, {"t": [(1, 3), (2, 4)]}, schema="CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
+    arguments = {"if_exists": "append", "on_conflict": "update"}
+    with pytest.raises(litepress.LitepressError, match='lacks the key "a".*absent_as_null=True'):
+        litepress.load(db, file, **arguments)
+    assert query(db, "SELECT * FROM t") == [(1, 3), (2, 4)]
+    litepress.load(db, file, absent_as_null=True, **arguments)
+    assert query(db, "SELECT * FROM t") == [(1, 5), (2, None)]
+
+
 def written(path: Path, text: str) -> Path:
     path.write_bytes(text.encode())
     return path

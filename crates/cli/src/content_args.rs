@@ -16,6 +16,9 @@ pub struct ContentArgs {
     /// Action for NaN and Infinity in JSON that --missing and --infinity do not name
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub nan: NanArg,
+    /// With --on-conflict update: a key that a record of JSON lacks and others have is NULL, instead of an error
+    #[arg(long)]
+    pub absent_as_null: bool,
     /// Sheets of workbooks: a name, which may be repeated, or all [default: all that have a value]
     #[arg(long, value_name = "NAME")]
     pub sheet: Vec<String>,
@@ -45,6 +48,7 @@ pub enum NanArg {
 impl ContentArgs {
     /// Sets the options.
     pub fn apply(self, options: &mut LoadOptions) {
+        options.absent_as_null = self.absent_as_null;
         options.sheets = self.sheet;
         options.select = self.select;
         options.limit = self.limit;

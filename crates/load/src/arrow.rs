@@ -196,8 +196,7 @@ fn all_columns(fields: &[FileColumn]) -> Vec<ProjectedColumn> {
             FileColumnKind::Typed { declared_type, .. } => Affinity::of_declared_type(declared_type),
             FileColumnKind::Text => Affinity::Text,
         };
-        let (field, name) = (Some(index), field.name.clone());
-        ProjectedColumn { field, name, affinity, form: None, empty_is_null: false, most_digits: None }
+        ProjectedColumn::new(Some(index), &field.name, affinity)
     };
     fields.iter().enumerate().map(projected).collect()
 }

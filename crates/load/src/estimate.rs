@@ -103,17 +103,7 @@ mod tests {
         let read = |text: &str| {
             let counted = Counted { text: text.as_bytes().to_vec(), at: 0, count: options.bytes_read.clone() };
             let mut reader = CsvReader::new(Box::new(counted), Path::new("<test>"), &options).unwrap();
-            let (name, affinity) = ("a".to_owned(), Affinity::Integer);
-            reader
-                .project(&[ProjectedColumn {
-                    field: Some(0),
-                    name,
-                    affinity,
-                    form: None,
-                    empty_is_null: false,
-                    most_digits: None,
-                }])
-                .unwrap();
+            reader.project(&[ProjectedColumn::new(Some(0), "a", Affinity::Integer)]).unwrap();
             let (name, column_sources) = (Some(Path::new("<test>").to_owned()), vec![ColumnSource::File(0)]);
             let file = OpenFile {
                 name,

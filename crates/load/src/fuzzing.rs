@@ -64,14 +64,7 @@ pub fn json(data: &[u8]) {
     let options = ReadOptions { format: Some(Format::Json), invalid_utf8, ..ReadOptions::default() };
     let outcome = same_in_pieces(&options, piece_bytes, &|options| {
         let mut reader = json::open(&input(file, options)?, options)?;
-        let projected = |(name, affinity): (&str, Affinity)| ProjectedColumn {
-            field: None,
-            name: name.to_owned(),
-            affinity,
-            form: None,
-            empty_is_null: false,
-            most_digits: None,
-        };
+        let projected = |(name, affinity)| ProjectedColumn::new(None, name, affinity);
         reader.project(&[("a", Affinity::Text), ("b", Affinity::Blob), ("id", Affinity::Integer)].map(projected))?;
         Ok(reader)
     });

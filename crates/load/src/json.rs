@@ -93,6 +93,8 @@ struct Projection {
     /// Keys to ignore. `None` ignores all keys without a column.
     ignored: Option<Arc<[String]>>,
     affinities: Arc<[Affinity]>,
+    /// Columns whose keys every record needs.
+    needed: Arc<[usize]>,
     rules: Rules,
 }
 
@@ -227,6 +229,7 @@ impl Reader for JsonReader {
             self.framed.set_piece_bytes(piece_bytes(columns.len()));
         }
         self.wants.affinities = columns.iter().map(|projected| projected.affinity).collect();
+        self.wants.needed = (0..columns.len()).filter(|column| columns[*column].is_needed).collect();
         Ok(())
     }
 
@@ -287,7 +290,7 @@ impl Piece for JsonPiece {
             bytes += span.end - span.start;
             self.rows.push(span);
             let record = readable(&self.text.bytes[span.start..span.end], self.wants.rules.invalid_utf8);
-            let parsed = parser.parse(&record, &mut self.columns);
+            let parsed = parser.parse(&record, &mut self.columns).and_then(|()| self.refuse_absent_key(row));
             self.columns.end_row(row, parsed.is_err());
             if let Err(fault) = parsed {
                 let fault = self.worst(fault, &record);
@@ -346,6 +349,15 @@ impl Piece for JsonPiece {
 impl JsonPiece {
     fn new_parser(&self, targets: Targets) -> RecordParser {
         RecordParser::new(targets, self.wants.rules.clone())
+    }
+
+    /// Fails if the last record lacks a key that every record needs.
+    #[inline]
+    fn refuse_absent_key(&self, row: usize) -> Result<(), Fault> {
+        match self.wants.needed.iter().find(|column| !self.columns.has_value(**column, row)) {
+            Some(column) => Err(Fault::lacks_key(&self.wants.names[*column])),
+            None => Ok(()),
+        }
     }
 
     /// Returns the fault to report. An unknown key may be the result of a fault further on: then the record is not JSON at all.

@@ -79,6 +79,8 @@ pub struct LoadRequest {
     pub sample: Option<u64>,
     /// Policy for rows whose key exists already.
     pub conflict: Conflict,
+    /// Columns whose keys all records of JSON need, if any record has them.
+    pub needed_keys: NeededKeys,
     /// Number of threads that infer types.
     pub threads: usize,
     /// Folder for copies of inputs that can be read only once.
@@ -89,6 +91,28 @@ pub struct LoadRequest {
     pub keep: Option<Input>,
     /// A database whose tables get the rows.
     pub existing: Option<Existing>,
+}
+
+/// Columns whose keys all records of JSON need: what a record lacks would become NULL in a row that it updates.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum NeededKeys {
+    /// No column: what a record lacks is NULL.
+    #[default]
+    None,
+    /// All columns.
+    All,
+    /// The columns of these names.
+    Columns(Vec<String>),
+}
+
+impl NeededKeys {
+    fn has(&self, column: &str) -> bool {
+        match self {
+            Self::None => false,
+            Self::All => true,
+            Self::Columns(names) => names.iter().any(|name| name.eq_ignore_ascii_case(column)),
+        }
+    }
 }
 
 /// Planned tables and the files to load them from.

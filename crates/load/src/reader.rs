@@ -188,6 +188,16 @@ pub struct ProjectedColumn {
     pub empty_is_null: bool,
     /// Largest number of digits of its decimals, if that makes numbers of them. More digits are wrong.
     pub most_digits: Option<u8>,
+    /// A record that names its columns must have it: the record may update a row, and would make the value NULL.
+    pub is_needed: bool,
+}
+
+impl ProjectedColumn {
+    /// Returns a column that is read as the file has it.
+    pub fn new(field: Option<usize>, name: impl Into<String>, affinity: Affinity) -> Self {
+        let name = name.into();
+        Self { field, name, affinity, form: None, empty_is_null: false, most_digits: None, is_needed: false }
+    }
 }
 
 /// Some consecutive records of a file.

@@ -26,7 +26,7 @@ Examples:
 ";
 
 /// Arguments of generating and loading, which have no effect on a merge.
-const NOT_OF_MERGES: [&str; 12] = [
+const NOT_OF_MERGES: [&str; 13] = [
     "toml",
     "GenerateArgs",
     "ReadArgs",
@@ -36,6 +36,7 @@ const NOT_OF_MERGES: [&str; 12] = [
     "json_path",
     "flatten",
     "nan",
+    "absent_as_null",
     "sheet",
     "select",
     "limit",

@@ -94,6 +94,30 @@ fn rows_are_updated_by_a_key() {
     }
 }
 
+/// A record of JSON that lacked a key of other records made the value of the row that it updated NULL, without a word.
+#[test]
+fn a_record_that_updates_a_row_has_all_keys() {
+    for (room, _) in rooms() {
+        let before = room.query("app.db", "SELECT * FROM users");
+        room.write("users.ndjson", "{\"id\":1,\"name\":\"Eve\",\"age\":30}\n\n{\"name\":\"Bea\",\"id\":2}\n");
+        let load = "load app.db users.ndjson --append --on-conflict update";
+        let ended = room.run(load);
+        let error = "users.ndjson:3:1: users.age: record 2: the record lacks the key \"age\", which others have: \
+                     an update would make the value NULL (value '{\"name\":\"Bea\",\"id\":2}')";
+        assert!(ended.code == Some(1) && ended.err.contains(error), "{ended:?}");
+        assert!(ended.err.contains("(--absent-as-null)"), "{ended:?}");
+        assert_eq!(room.query("app.db", "SELECT * FROM users"), before);
+        // What no update changes need not be there.
+        room.done(&format!("{load} --update-columns name"));
+        assert_eq!(room.query("app.db", "SELECT * FROM users ORDER BY id LIMIT 2"), "1|Eve|36\n2|Bea|39");
+        room.done(&format!("{load} --on-error reject"));
+        assert_eq!(room.query("app.db", "SELECT * FROM users ORDER BY id LIMIT 2"), "1|Eve|30\n2|Bea|39");
+        room.done(&format!("{load} --absent-as-null"));
+        assert_eq!(room.query("app.db", "SELECT * FROM users ORDER BY id LIMIT 2"), "1|Eve|30\n2|Bea|NULL");
+        room.done("load app.db users.ndjson --append --on-conflict ignore");
+    }
+}
+
 #[test]
 fn errors_name_the_record_and_nothing_is_added() {
     for (room, _) in rooms() {

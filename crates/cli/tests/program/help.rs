@@ -59,7 +59,7 @@ fn every_option_works() {
         ("plan", "plan s.db in.csv --store-as id=text --quiet --help".to_owned()),
         ("plan", "plan v.db in.csv --verbose".to_owned()),
         ("plan", "plan g2.gpkg in.csv --no-header --geometry c1,c2 --crs EPSG:4326".to_owned()),
-        ("load", "load j.db in.json --json-path data --flatten --nan null --sheet all --select a_b --limit 3 --source-column file".to_owned()),
+        ("load", "load j.db in.json --json-path data --flatten --nan null --absent-as-null --sheet all --select a_b --limit 3 --source-column file".to_owned()),
         ("load", "load w.db in.csv --table w --no-header --columns id,p --primary-key id".to_owned()),
         ("merge", format!("merge m.db l.db {how} --rowids t=keep --source-column shard --union")),
         ("merge", "merge n.db s.db l.db --union --skip-table t --quiet".to_owned()),
@@ -88,7 +88,7 @@ fn every_option_works() {
         ("compact", "compact w.db --without-rowid w".to_owned()),
         ("compact", "compact --help".to_owned()),
         ("plan", "plan c.db s.db --allow-incomplete --replace-tables".to_owned()),
-        ("plan", "plan j.db in.json --json-path data --flatten --nan null --sheet all --select a_b --limit 3 --source-column file".to_owned()),
+        ("plan", "plan j.db in.json --json-path data --flatten --nan null --absent-as-null --sheet all --select a_b --limit 3 --source-column file".to_owned()),
         ("generate", format!("generate u.db {makes} --sync off --verify full --progress plain --json")),
         ("generate", "generate --discard --preset user --rows 10".to_owned()),
         (

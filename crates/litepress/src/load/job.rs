@@ -96,6 +96,7 @@ impl<'o> LoadJob<'o> {
             source_column: options.source_column.clone(),
             limit: options.limit,
             conflict: build.on_conflict,
+            needed_keys: options.needed_keys(),
             threads: build.threads,
             temp_dir: temp_dir.clone(),
             reads_twice: reads_twice || existing.is_some(),

@@ -5,7 +5,7 @@ use crate::observer::{NullObserver, Observer};
 use crate::parse;
 use crate::schema_text::SchemaText;
 use crate::{
-    AppendOptions, Error, ErrorKind, FtsContent, InvalidUtf8, NanPolicy, NumberWords, Numbers, OnError, Options,
+    AppendOptions, Conflict, Error, ErrorKind, FtsContent, InvalidUtf8, NanPolicy, NumberWords, Numbers, OnError, Options,
     Ragged, Result, Schema, TableOptions,
 };
 use litepress_engine::{TargetStamp, begin_replacing};
@@ -13,6 +13,7 @@ use litepress_load::input::Input;
 use litepress_load::options::{
     Dialect, Format, JsonLayout, JsonOptions, Quote, ReadOptions, RepeatedHeader, StrayQuotes, ValueOptions,
 };
+use litepress_load::plan::NeededKeys;
 use litepress_rows::files::is_same_file;
 use litepress_rows::sqlite::companion_of;
 use litepress_rows::{OptionName, message};
@@ -90,6 +91,9 @@ pub struct LoadOptions {
     pub flatten: bool,
     /// Fate of NaN and Infinity in JSON that `words` lacks.
     pub nan: NanPolicy,
+    /// Whether a key that a record of JSON lacks, and other records have, is NULL where records update rows ([`Conflict::Update`](crate::Conflict::Update)).
+    /// By default such a record is wrong.
+    pub absent_as_null: bool,
     /// Sheets of workbooks; by default all that have a value.
     pub sheets: Vec<String>,
     /// Columns of files to read, as `COLUMN` or `TABLE.COLUMN`; by default all.
@@ -170,6 +174,7 @@ impl Default for LoadOptions {
             json_path: None,
             flatten: false,
             nan: NanPolicy::default(),
+            absent_as_null: false,
             sheets: Vec::new(),
             select: Vec::new(),
             limit: None,
@@ -259,6 +264,8 @@ setters! {
     flatten(flatten: bool) => |options| options.flatten = flatten;
     /// Sets the fate of NaN and Infinity in JSON that are not among the [missing](Self::missing) and [infinite](Self::infinity) words.
     nan(nan: NanPolicy) => |options| options.nan = nan;
+    /// Sets whether a key that a record of JSON lacks is NULL where records update rows.
+    absent_as_null(absent_as_null: bool) => |options| options.absent_as_null = absent_as_null;
     /// Adds a sheet of the workbooks.
     sheet(sheet: impl Into<String>) => |options| options.sheets.push(sheet.into());
     /// Adds columns of files to read.
@@ -455,6 +462,17 @@ impl LoadOptions {
             }
             None => Ok(OnError::Abort),
             Some(policy) => Ok(policy),
+        }
+    }
+
+    /// Returns the columns whose keys all records of JSON need.
+    pub(super) fn needed_keys(&self) -> NeededKeys {
+        if self.build.on_conflict != Conflict::Update || self.absent_as_null {
+            NeededKeys::None
+        } else if self.build.update_columns.is_empty() {
+            NeededKeys::All
+        } else {
+            NeededKeys::Columns(self.build.update_columns.clone())
         }
     }
 

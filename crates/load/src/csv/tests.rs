@@ -290,14 +290,7 @@ fn text_that_is_no_utf8() {
 #[test]
 fn wanted_columns_are_given_in_the_order_asked_for() {
     let mut reader = open(b"a,b,c\n1,2,3\n4,\xff,6\n", &ReadOptions::default()).unwrap();
-    let projected = |field, form| ProjectedColumn {
-        field,
-        name: "x".to_owned(),
-        affinity: Affinity::Text,
-        form,
-        empty_is_null: false,
-        most_digits: None,
-    };
+    let projected = |field, form| ProjectedColumn { form, ..ProjectedColumn::new(field, "x", Affinity::Text) };
     reader.project(&[projected(Some(2), None), projected(Some(0), None), projected(Some(2), None)]).unwrap();
     let table = rows(&mut reader).unwrap();
     assert_eq!(table.rows, [["3", "1", "3"].map(text), ["6", "4", "6"].map(text)]);

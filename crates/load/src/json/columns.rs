@@ -38,6 +38,12 @@ impl Columns {
         }
     }
 
+    /// Returns whether the last row has a value for a column.
+    #[inline]
+    pub fn has_value(&self, column: usize, row: usize) -> bool {
+        self.0[column].rows > row
+    }
+
     /// Completes a row: columns without a value become NULL, or all columns if the row is bad.
     #[inline]
     pub fn end_row(&mut self, row: usize, is_bad: bool) {

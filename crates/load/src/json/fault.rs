@@ -46,6 +46,17 @@ impl Fault {
         Self { at, start: None, len: None, message: message.into(), advice: None, key: None, mistake: Mistake::Other }
     }
 
+    /// Says that a record lacks a key, and would update a row.
+    #[cold]
+    pub fn lacks_key(key: &str) -> Self {
+        let message = format!("the record lacks the key {key:?}, which others have: an update would make the value NULL");
+        Self::new(0, message).of_key(key).advise(message![
+            "write null where it is meant, take a key that a record lacks for NULL (",
+            OptionName::AbsentAsNull.alone(),
+            "), or load records with different keys from files of their own, one after another"
+        ])
+    }
+
     pub fn advise(self, advice: impl Into<Message>) -> Self {
         Self { advice: Some(advice.into()), ..self }
     }

@@ -17,15 +17,7 @@ struct Row {
 }
 
 fn projected(columns: &[(&str, Affinity)]) -> Vec<ProjectedColumn> {
-    let projected = |&(name, affinity): &(&str, Affinity)| ProjectedColumn {
-        field: None,
-        name: name.to_owned(),
-        affinity,
-        form: None,
-        empty_is_null: false,
-        most_digits: None,
-    };
-    columns.iter().map(projected).collect()
+    columns.iter().map(|&(name, affinity)| ProjectedColumn::new(None, name, affinity)).collect()
 }
 
 fn owned(value: Value<'_>) -> OwnedValue {

@@ -94,6 +94,7 @@ impl LoadRequest {
         for (position, projected) in mapping.projected.iter_mut().enumerate() {
             let name = self.name_in_table(&projected.name, &names);
             let decision = decisions.iter().find(|decision| decision.name.eq_ignore_ascii_case(name));
+            projected.is_needed = self.needed_keys.has(name);
             projected.most_digits = found.most_digits.get(&projected.name).copied();
             projected.empty_is_null = decision.is_some_and(|decision| decision.empty_is_null);
             type_checks.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));

@@ -122,14 +122,9 @@ pub fn matching(
                     let advice = message!["leave one out: ", OptionName::Map.pair(names.1, "")];
                     mistakes.push(naming.advise(error.in_column(&table.columns[position].name), advice));
                 }
-                projected.push(ProjectedColumn {
-                    field: (naming != Naming::Records).then_some(field),
-                    name: fields[field].name.clone(),
-                    affinity: table.columns[position].affinity,
-                    form: None,
-                    empty_is_null: false,
-                    most_digits: None,
-                });
+                let place = (naming != Naming::Records).then_some(field);
+                let affinity = table.columns[position].affinity;
+                projected.push(ProjectedColumn::new(place, &fields[field].name, affinity));
                 ColumnSource::File(projected.len() - 1)
             }
             (None, _) => {

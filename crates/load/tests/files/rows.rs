@@ -56,13 +56,10 @@ fn read_in_forms(mut reader: Box<dyn Reader>, forms: &[StorageForm]) -> Result<T
     if !forms.is_empty() {
         let projected: Vec<ProjectedColumn> = forms
             .iter()
-            .map(|(name, form)| ProjectedColumn {
-                field: reader.columns().iter().position(|field| field.name == *name),
-                name: (*name).to_owned(),
-                affinity: Affinity::Blob,
-                form: Some((*form).to_owned()),
-                empty_is_null: false,
-                most_digits: None,
+            .map(|(name, form)| {
+                let field = reader.columns().iter().position(|field| field.name == *name);
+                let form = Some((*form).to_owned());
+                ProjectedColumn { form, ..ProjectedColumn::new(field, *name, Affinity::Blob) }
             })
             .collect();
         reader.project(&projected)?;

@@ -7,6 +7,8 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OptionName {
+    /// Whether a key that a record of JSON lacks is NULL in an update.
+    AbsentAsNull,
     /// Whether columns that the table lacks are added to it.
     AddColumns,
     /// Whether a copy may lack what cannot be copied.
@@ -183,6 +185,7 @@ impl OptionName {
     #[expect(clippy::too_many_lines, reason = "one line an option")]
     pub fn name(self) -> &'static str {
         match self {
+            Self::AbsentAsNull => "absent-as-null",
             Self::AddColumns => "add-columns",
             Self::AllowIncomplete => "allow-incomplete",
             Self::Append => "append",

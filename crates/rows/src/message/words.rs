@@ -40,7 +40,8 @@ impl Words for RustWords {
             OptionValue::None
                 if matches!(
                     name,
-                    OptionName::AddColumns
+                    OptionName::AbsentAsNull
+                        | OptionName::AddColumns
                         | OptionName::AllowIncomplete
                         | OptionName::Append
                         | OptionName::EnforceForeignKeys
