@@ -518,7 +518,8 @@ def compare(
     dict
         The comparison, as ``litepress compare --json`` prints it: ``score`` (1 is alike), and ``tables``, each with ``columns``,
         each with ``distance`` (0 is alike, 1 has nothing in common) and ``buckets``, and with ``relations`` between columns,
-        each with ``relation``, ``values`` and ``distance``.
+        each with ``relation``, ``values`` and ``distance``. ``only_in_other`` names the tables and columns that the other one alone
+        has: they are not compared.
 
     Raises
     ------

@@ -124,7 +124,8 @@ function start() {
   element("name").textContent = data.names.join(" and ");
   const left = data.left_out ? `; ${counted(data.left_out, "more column")} not shown` : "";
   const score = isPair ? `; score ${data.score.toFixed(3)} (1 is alike)` : "";
-  element("summary").textContent = `${counted(data.tables.length, "table")} with ${counted(columns.length, "column")}${left}${score}`;
+  const alone = data.only_in_other?.length ? `; only in ${data.names[1]}, and not compared: ${data.only_in_other.join(", ")}` : "";
+  element("summary").textContent = `${counted(data.tables.length, "table")} with ${counted(columns.length, "column")}${left}${score}${alone}`;
   if (isPair) {
     element("sides").replaceChildren(...data.names.map((name, side) => make("span", {}, make("i", { class: side ? "other" : "one" }), name)));
     element("sides").hidden = false;

@@ -35,10 +35,11 @@ fn page(paths: &[&Path], mut result: Value) -> String {
         columns.truncate(room);
         room -= columns.len();
     }
+    let [score, only_in_other] = ["score", "only_in_other"].map(|key| result[key].take());
     filled(
         &ASSETS,
         &names.join(" and "),
-        &json!({"names": names, "tables": tables, "score": result["score"], "left_out": left_out}),
+        &json!({"names": names, "tables": tables, "score": score, "only_in_other": only_in_other, "left_out": left_out}),
     )
 }
 

@@ -44,6 +44,8 @@ const DAY: f64 = SECONDS_PER_DAY as f64;
 pub struct Comparison {
     /// The tables of the first database.
     pub tables: Vec<TableComparison>,
+    /// What the second database alone has and nothing is compared with: `table t`, `column c of table t`.
+    pub only_in_other: Vec<String>,
 }
 
 /// The comparison of a table.
@@ -157,7 +159,24 @@ pub fn compare(
     if tables.is_empty() {
         return Err(Error::new(ErrorKind::Data, "the database has no table to compare").in_file(one));
     }
-    Ok(Comparison { tables })
+    Ok(Comparison { tables, only_in_other: only_in_other(&both) })
+}
+
+/// Returns the tables and columns that the second database alone has.
+fn only_in_other([one, other]: &[DatabaseStats; 2]) -> Vec<String> {
+    let mut found = Vec::new();
+    let tables = other.schema.tables.iter().zip(&other.tables).filter(|(_, stats)| stats.is_some());
+    for (table, _) in tables {
+        let name = &table.name;
+        let Some(of_one) = one.schema.position(name).filter(|&of_one| one.tables[of_one].is_some()) else {
+            found.push(format!("table {name}"));
+            continue;
+        };
+        let columns = table.ordinary_columns().map(|column| &table.columns[column].name);
+        let columns = columns.filter(|column| one.schema.tables[of_one].column(column).is_none());
+        found.extend(columns.map(|column| format!("column {column} of table {name}")));
+    }
+    found
 }
 
 /// The property of a column that a histogram counts, and the shares of its values.

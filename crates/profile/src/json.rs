@@ -66,6 +66,7 @@ impl Comparison {
             "score_of_columns": self.columns_score(),
             "score_of_relations": self.relations_score(),
             "tables": tables.collect::<Vec<Value>>(),
+            "only_in_other": self.only_in_other,
         })
     }
 }

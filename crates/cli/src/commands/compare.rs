@@ -84,6 +84,9 @@ fn side_by_side(comparison: &Comparison) -> String {
         part(comparison.columns_score()),
         part(comparison.relations_score())
     ));
+    if !comparison.only_in_other.is_empty() {
+        put(format_args!("Only in the other database, and not compared: {}\n", comparison.only_in_other.join(", ")));
+    }
     put(format_args!("Farthest apart (0 is alike, 1 has nothing in common): {}\n", worst.join(", ")));
     out
 }

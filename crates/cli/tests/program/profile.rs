@@ -133,6 +133,22 @@ fn a_schema_without_annotations_there_and_back() {
     assert!(ended.code == Some(1) && ended.err.contains("there is no table country to compare with"), "{ended:#?}");
 }
 
+/// A database with further tables and columns had the score 1, and nothing was said of them.
+#[test]
+fn a_comparison_names_what_it_leaves_out() {
+    let room = Room::new();
+    room.sqlite("one.db").execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1)").expect("a database");
+    let sql = "CREATE TABLE t (A, b, c AS (b)); INSERT INTO t VALUES (1, 2); CREATE TABLE \"more\" (x)";
+    room.sqlite("other.db").execute_batch(sql).expect("a database");
+    let shown = room.done("compare one.db other.db --html page.html");
+    assert!(shown.contains("\nOnly in the other database, and not compared: column b of table t, table more\n"), "{shown}");
+    let page = std::fs::read_to_string(room.path("page.html")).expect("a page");
+    assert!(page.contains(r#""only_in_other":["column b of table t","table more"]"#), "{page}");
+    assert!(!room.done("compare one.db one.db").contains("Only in"));
+    let details = json(&room.done("compare one.db other.db --json"));
+    assert_eq!(details["only_in_other"], serde_json::json!(["column b of table t", "table more"]));
+}
+
 /// Odd databases that SQLite can make: profile, look-alike and comparison must not fail.
 #[test]
 fn odd_databases() {
