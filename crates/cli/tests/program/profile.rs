@@ -141,7 +141,10 @@ fn a_comparison_names_what_it_leaves_out() {
     let sql = "CREATE TABLE t (A, b, c AS (b)); INSERT INTO t VALUES (1, 2); CREATE TABLE \"more\" (x)";
     room.sqlite("other.db").execute_batch(sql).expect("a database");
     let shown = room.done("compare one.db other.db --html page.html");
-    assert!(shown.contains("\nOnly in the other database, and not compared: column b of table t, table more\n"), "{shown}");
+    assert!(
+        shown.contains("\nOnly in the other database, and not compared: column b of table t, table more\n"),
+        "{shown}"
+    );
     let page = std::fs::read_to_string(room.path("page.html")).expect("a page");
     assert!(page.contains(r#""only_in_other":["column b of table t","table more"]"#), "{page}");
     assert!(!room.done("compare one.db one.db").contains("Only in"));

@@ -5,8 +5,8 @@ use crate::observer::{NullObserver, Observer};
 use crate::parse;
 use crate::schema_text::SchemaText;
 use crate::{
-    AppendOptions, Conflict, Error, ErrorKind, FtsContent, InvalidUtf8, NanPolicy, NumberWords, Numbers, OnError, Options,
-    Ragged, Result, Schema, TableOptions,
+    AppendOptions, Conflict, Error, ErrorKind, FtsContent, InvalidUtf8, NanPolicy, NumberWords, Numbers, OnError,
+    Options, Ragged, Result, Schema, TableOptions,
 };
 use litepress_engine::{TargetStamp, begin_replacing};
 use litepress_load::input::Input;

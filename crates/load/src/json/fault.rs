@@ -49,7 +49,8 @@ impl Fault {
     /// Says that a record lacks a key, and would update a row.
     #[cold]
     pub fn lacks_key(key: &str) -> Self {
-        let message = format!("the record lacks the key {key:?}, which others have: an update would make the value NULL");
+        let message =
+            format!("the record lacks the key {key:?}, which others have: an update would make the value NULL");
         Self::new(0, message).of_key(key).advise(message![
             "write null where it is meant, take a key that a record lacks for NULL (",
             OptionName::AbsentAsNull.alone(),
