@@ -175,6 +175,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "needs SQLite")]
     fn rounds_as_sqlite_does() {
         let sqlite = Connection::open_in_memory().unwrap();
         sqlite.execute_batch("CREATE VIRTUAL TABLE t USING rtree(id, a, b, c, d)").unwrap();

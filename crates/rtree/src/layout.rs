@@ -101,6 +101,7 @@ mod tests {
 
     /// Asks SQLite for the length of the root of every tree that it can make.
     #[test]
+    #[cfg_attr(miri, ignore = "needs SQLite")]
     fn nodes_are_as_long_as_sqlite_makes_them() {
         for page_bytes in [512, 1024, 4096, 65536] {
             for (module, kind) in [("rtree", CoordinateKind::Real32), ("rtree_i32", CoordinateKind::Int32)] {
