@@ -135,7 +135,6 @@ pub struct LoadPlan {
     pub additions: SchemaAdditions,
     read: ReadOptions,
     conflict: Conflict,
-    limit: Option<u64>,
 }
 
 /// A table that gets rows.
@@ -148,6 +147,8 @@ pub struct PlannedTable {
     pub records: Option<u64>,
     /// The files, in reading order.
     pub files: Vec<PlannedFile>,
+    /// Largest number of records.
+    limit: Option<u64>,
     /// The table is defined as in its database.
     is_copied: bool,
     /// The table exists in the database that gets the rows.
@@ -305,6 +306,7 @@ impl LoadPlan {
         let mut copy = DatabaseCopy::default();
         let groups = request.group(&mut copy)?;
         request.refuse_selection_of_copies(&groups)?;
+        request.refuse_limit_of_copies(&groups)?;
         Self::of_groups(request, groups, copy, go_on)
     }
 
@@ -397,7 +399,6 @@ impl LoadPlan {
             additions,
             read: request.read,
             conflict: request.conflict,
-            limit: request.limit,
         })
     }
 
@@ -460,9 +461,9 @@ impl LoadPlan {
         let missing = table.files.first().map(|file| file.mapping.missing.clone()).unwrap_or_default();
         let source = LoadSource::new(definition, files, conflict, on_error, rejects.clone(), estimate);
         let source = source.lacking(missing);
-        let source = source.limited_to(self.limit);
+        let source = source.limited_to(table.limit);
         // The first of two rows of one key stays, and so do the first rows up to a limit.
-        let is_set = conflict == Conflict::Abort && on_error == OnError::Abort && self.limit.is_none();
+        let is_set = conflict == Conflict::Abort && on_error == OnError::Abort && table.limit.is_none();
         let source = if is_set && table.files.len() > 1 { source.in_order_of_rowids()? } else { source };
         Ok(if Self::is_of_databases(table) { source } else { source.watching(&table.decisions) })
     }
@@ -472,7 +473,8 @@ impl LoadPlan {
         table.files.len() == 1 && Self::is_of_databases(table)
     }
 
-    fn is_of_databases(table: &PlannedTable) -> bool {
+    /// Returns whether the table is defined as in the databases that its rows come from.
+    pub fn is_of_databases(table: &PlannedTable) -> bool {
         table.is_copied && table.files.iter().all(|file| matches!(file.content, Content::Table { .. }))
     }
 
@@ -522,7 +524,7 @@ impl LoadPlan {
     fn estimate(&self, table: &PlannedTable, page_size: PageSize) -> TableEstimate {
         let definition = &self.schema.tables[table.table];
         let nothing = || TableEstimate {
-            rows: table.records.map(|rows| rows.min(self.limit.unwrap_or(u64::MAX))),
+            rows: table.records.map(|rows| rows.min(table.limit.unwrap_or(u64::MAX))),
             ..TableEstimate::default()
         };
         let Some(file) = table.files.iter().find(|file| file.content.can_be_read_twice()) else {
@@ -548,7 +550,7 @@ impl LoadPlan {
             let rows = u128::from(bytes?) * u128::from(first.records) / u128::from(read);
             Some(u64::try_from(rows).unwrap_or(u64::MAX))
         });
-        let rows = rows.map(|rows| rows.min(self.limit.unwrap_or(u64::MAX)));
+        let rows = rows.map(|rows| rows.min(table.limit.unwrap_or(u64::MAX)));
         if first.rows.is_empty() && first.records > 0 {
             return TableEstimate::of_texts(rows, first.text_bytes, first.records);
         }

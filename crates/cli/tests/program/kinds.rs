@@ -55,6 +55,32 @@ fn dates_are_what_their_format_says() {
     }
 }
 
+/// A limit cut the tables that `--replace-tables` keeps, and the tables of which a full-text index consists.
+#[test]
+fn a_limit_cuts_only_what_is_read_row_by_row() {
+    let room = Room::new();
+    let sql = "CREATE TABLE kept (x); INSERT INTO kept VALUES (1), (2), (3); CREATE TABLE t (a);
+        CREATE VIRTUAL TABLE kept_fts USING fts5(x, content='kept'); INSERT INTO kept_fts(kept_fts) VALUES ('rebuild')";
+    room.sqlite("app.db").execute_batch(sql).expect("a database");
+    room.write("t.csv", "a\n1\n2\n3\n");
+    for command in
+        ["load new.db app.db --limit 2", "plan new.db app.db --limit 2", "load new.db app.db --append --limit 2"]
+    {
+        let ended = room.run(command);
+        let error = "--limit 2: the table belongs to a virtual table, and must agree with all rows of others";
+        assert!(ended.code == Some(2) && ended.err.contains(error), "{command}: {ended:?}");
+    }
+    room.done("load new.db app.db --limit 2 --table kept");
+    assert_eq!(room.query("new.db", "SELECT count(*) FROM kept"), "2");
+    room.done("load app.db t.csv --replace-tables --limit 2 --verify full");
+    assert_eq!(room.query("app.db", "SELECT (SELECT count(*) FROM kept), (SELECT count(*) FROM t)"), "3|2");
+    let check = "INSERT INTO kept_fts(kept_fts, rank) VALUES ('integrity-check', 1)";
+    room.sqlite("app.db").execute_batch(check).expect("whole");
+    room.sqlite("layers.gpkg").execute_batch("CREATE TABLE gpkg_contents (x); CREATE TABLE t (a)").expect("a database");
+    let ended = room.run("load new.gpkg layers.gpkg --limit 2");
+    assert!(ended.code == Some(2) && ended.err.contains("describes the layers of a GeoPackage"), "{ended:?}");
+}
+
 #[test]
 fn columns_and_records_are_chosen() {
     let room = Room::new();

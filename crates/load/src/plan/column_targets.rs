@@ -35,6 +35,7 @@ impl LoadRequest {
         let table = &schema.tables[position];
         let is_copied = group.copied.is_some() && (self.schema.is_none() || self.keep.is_some());
         let exists = self.existing.as_ref().is_some_and(|existing| existing.schema.position(&group.name).is_some());
+        let limit = self.limit_of(&group);
         let (mut files, mut mistakes) = (Vec::new(), Vec::new());
         for (number, content) in group.contents.into_iter().enumerate() {
             let fields = found.fields.get(number).map(Vec::as_slice);
@@ -48,8 +49,8 @@ impl LoadRequest {
         }
         self.refuse_different_columns(table, &files).map_err(|error| vec![error])?;
         let records = found.records.or_else(|| files.iter().map(|file| file.records).sum());
-        let records = records.map(|records: u64| records.min(self.limit.unwrap_or(u64::MAX)));
-        Ok(PlannedTable { table: position, decisions: found.decisions, records, files, is_copied, exists })
+        let records = records.map(|records: u64| records.min(limit.unwrap_or(u64::MAX)));
+        Ok(PlannedTable { table: position, decisions: found.decisions, records, files, limit, is_copied, exists })
     }
 
     fn plan_file(

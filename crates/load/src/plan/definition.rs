@@ -135,7 +135,7 @@ impl LoadRequest {
             found.empty = unnamed.into_keys().collect();
         }
         self.declare_forms(&group.name, &mut found.decisions);
-        found.records = records.map(|records| records.min(self.limit.unwrap_or(u64::MAX)));
+        found.records = records.map(|records| records.min(self.limit_of(group).unwrap_or(u64::MAX)));
         Ok(found)
     }
 

@@ -41,7 +41,7 @@ impl LoadPlan {
         let estimate = TableEstimate::default();
         let source = LoadSource::new(&narrow, files, Conflict::Abort, on_error, rejects.clone(), estimate);
         let source = if filters.is_empty() { source } else { source.filtered() };
-        Ok(source.limited_to(self.limit))
+        Ok(source.limited_to(table.limit))
     }
 
     /// Opens a file for some ordinary columns.

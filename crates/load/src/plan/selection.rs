@@ -49,6 +49,32 @@ impl LoadRequest {
         Err(error.advise(message!["define the table: ", OptionName::Schema.word("FILE.sql")]))
     }
 
+    /// Fails if a limit would cut tables that describe the rows of others: those of a virtual table, or of a GeoPackage.
+    pub(super) fn refuse_limit_of_copies(&self, groups: &[Group]) -> Result<()> {
+        let Some(limit) = self.limit else { return Ok(()) };
+        for group in groups.iter().filter(|group| self.limit_of(group).is_some()) {
+            let what = match &group.copied {
+                Some(copied) if copied.is_shadow => "belongs to a virtual table",
+                Some(_) if group.name.eq_ignore_ascii_case("gpkg_contents") => "describes the layers of a GeoPackage",
+                _ => continue,
+            };
+            let given = OptionName::Limit.word(limit.to_string()).given();
+            let message = message![given, format!(": the table {what}, and must agree with all rows of others")];
+            let error = Error::new(ErrorKind::Usage, message).in_table(&group.name);
+            return Err(group.contents[0].in_file(error).advise(message![
+                "load one table of the database: ",
+                OptionName::Table.alone(),
+                ", or leave the limit out"
+            ]));
+        }
+        Ok(())
+    }
+
+    /// Returns the largest number of records of a table. One that a replaced database keeps has no limit.
+    pub(super) fn limit_of(&self, group: &Group) -> Option<u64> {
+        self.limit.filter(|_| !group.contents.iter().any(|content| self.keeps(content)))
+    }
+
     /// Returns whether a column of a table's files is read.
     pub(super) fn selects(&self, table: &str, column: &str) -> bool {
         self.select.is_empty() || self.select.iter().any(|asked| is_named(table, column, asked))
