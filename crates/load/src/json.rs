@@ -48,13 +48,14 @@ use crate::options::JsonOptions;
 use crate::options::{InvalidUtf8, ReadOptions};
 use crate::reader::{BadRecord, Batch, FileColumn, Piece, ProjectedColumn, Reader};
 use fault::{Fault, Mistake};
-use frame::{JsonFraming, Layout, Records, Span, is_space, place_in};
+use frame::{JsonFraming, Layout, PlaceCounter, Records, Span, is_space, place_in};
 use layout::layout_of;
 use litepress_format::value::Value;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{Affinity, Error, ErrorKind, Result, quote};
 use record::{RecordParser, Targets};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -154,6 +155,7 @@ impl JsonReader {
             parser: None,
             columns: Columns::new(&self.wants.affinities),
             rows: Vec::new(),
+            last_error: Cell::default(),
         }
     }
 
@@ -265,6 +267,8 @@ struct JsonPiece {
     columns: Columns,
     /// Positions of the records of the last batch.
     rows: Vec<Span>,
+    /// The place of the last error.
+    last_error: Cell<PlaceCounter>,
 }
 
 impl Piece for JsonPiece {
@@ -338,6 +342,7 @@ impl Piece for JsonPiece {
         self.column = if lines == 0 { self.column + characters } else { characters };
         self.text.bytes = self.text.bytes.split_off(self.records.position());
         self.records.restart();
+        self.last_error.take();
     }
 
     fn raw(&self, row: usize) -> Option<Cow<'_, [u8]>> {
@@ -379,7 +384,9 @@ impl JsonPiece {
         let at = fault.at.min(record.len());
         let (lines, mut character) = place_in(&record[..at]);
         if lines == 0 {
-            let (piece_lines, in_front) = place_in(&self.text.bytes[..span.start]);
+            let mut counter = self.last_error.get();
+            let (piece_lines, in_front) = counter.place_in(&self.text.bytes, span.start);
+            self.last_error.set(counter);
             character += in_front + if piece_lines == 0 { self.column } else { 0 };
         }
         let mut error = Error::new(ErrorKind::Data, fault.message.clone()).at(span.line + lines, character + 1);

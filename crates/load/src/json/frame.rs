@@ -210,6 +210,27 @@ pub(super) fn place_in(text: &[u8]) -> (u64, u64) {
     (count_lines(text), characters as u64)
 }
 
+/// Counts places in a text as [`place_in`] does, each one on from the last: many errors would count the same text again and again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PlaceCounter {
+    position: usize,
+    lines: u64,
+    characters: u64,
+}
+
+impl PlaceCounter {
+    /// Returns the number of line ends in `text[..position]`, and the number of characters behind the last one.
+    pub fn place_in(&mut self, text: &[u8], position: usize) -> (u64, u64) {
+        if position < self.position {
+            *self = Self::default();
+        }
+        let (lines, characters) = place_in(&text[self.position..position]);
+        let before = if lines == 0 { self.characters } else { 0 };
+        *self = Self { position, lines: self.lines + lines, characters: before + characters };
+        (self.lines, self.characters)
+    }
+}
+
 fn count_lines(text: &[u8]) -> u64 {
     memchr_iter(b'\n', text).count() as u64
 }
