@@ -53,6 +53,11 @@ pub(super) fn refuse(drafts: &mut [Draft<'_>], options: &TableOptions, mistakes:
             let error = usage("a full-text index needs rowids, and the table is WITHOUT ROWID").in_table(table);
             mistakes.push(error.advise(message!["leave out ", OptionName::WithoutRowid.alone()]));
         }
+        if rowid_name(draft).is_none() {
+            let error =
+                usage("a full-text index needs a name for the rowid, and columns have all three").in_table(table);
+            mistakes.push(error.advise(message!["rename one: ", OptionName::Map.pair("rowid", "NEW_NAME")]));
+        }
         let index = table_name(table);
         if names.iter().any(|name| name.eq_ignore_ascii_case(&index)) {
             let message = format!("its full-text index would be named {index}, which is another table");
@@ -72,8 +77,8 @@ pub(super) fn refuse(drafts: &mut [Draft<'_>], options: &TableOptions, mistakes:
 pub(super) fn write_tables(drafts: &[Draft<'_>], options: &TableOptions, sql: &mut String) {
     for draft in drafts.iter().filter(|draft| !draft.full_text.is_empty()) {
         let index = table_name(&draft.table.name);
-        let (columns, rowid) = (draft.names(&draft.full_text), rowid_name(draft));
-        let mut arguments = columns;
+        let rowid = rowid_name(draft).expect("a table without a name for its rowid was refused");
+        let mut arguments = draft.names(&draft.full_text);
         if !is_own(options) {
             write!(arguments, ", content={}, content_rowid={}", text(&draft.table.name), text(&rowid))
                 .expect(TAKES_ALL);
@@ -115,15 +120,15 @@ fn write_triggers(draft: &Draft<'_>, options: &TableOptions, index: &str, rowid:
 }
 
 /// Returns a name of the rowid that no other column has.
-fn rowid_name(draft: &Draft<'_>) -> String {
+fn rowid_name(draft: &Draft<'_>) -> Option<String> {
     let columns = &draft.table.columns;
     if let [key] = draft.primary_key[..]
         && columns[key].declared_type.eq_ignore_ascii_case("INTEGER")
     {
-        return columns[key].name.clone();
+        return Some(columns[key].name.clone());
     }
     let is_free = |name: &&str| !columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
-    ["rowid", "_rowid_", "oid"].into_iter().find(is_free).unwrap_or("rowid").to_owned()
+    ["rowid", "_rowid_", "oid"].into_iter().find(is_free).map(str::to_owned)
 }
 
 /// Returns a text as SQL writes it.
