@@ -74,6 +74,26 @@ pub fn schema_of(path: &Path, append: &AppendOptions) -> Result<Schema> {
     LiveSession::schema(path, append.busy_timeout)
 }
 
+/// Fails if rows of these tables would be replaced, and a full-text index would keep their texts.
+pub(crate) fn refuse_stale_indexes(
+    schema: &Schema,
+    options: &Options,
+    tables: impl Iterator<Item = usize>,
+) -> Result<()> {
+    let replaces = options.on_conflict == Conflict::Replace;
+    for table in tables.filter(|_| replaces).map(|table| &schema.tables[table]) {
+        if let Some(index) = schema.stale_index(table) {
+            let given = OptionName::OnConflict.word("replace").given();
+            let why = format!(
+                ": SQLite runs no DELETE triggers for rows that it replaces, and their texts would stay in {index}"
+            );
+            let error = Error::new(ErrorKind::Usage, message![given, why]).in_table(&table.name);
+            return Err(error.advise(message!["update the rows: ", OptionName::OnConflict.word("update")]));
+        }
+    }
+    Ok(())
+}
+
 /// The error of a table that is not any more what its rows were made for.
 fn changed(table: &str) -> Error {
     let error = Error::new(ErrorKind::Target, "another program has changed the definition of the table meanwhile");
@@ -133,6 +153,7 @@ impl Append {
             let followed = self.schema.follow(now, &self.additions, tables.iter().copied());
             followed.map_err(|table| changed(&table).in_file(&self.path))?;
         }
+        refuse_stale_indexes(&self.schema, &self.options, tables.iter().copied())?;
         for (table, column) in &self.additions.columns {
             self.session.define(&definition_of(table, column), &format!("column {} of {table}", column.name))?;
         }

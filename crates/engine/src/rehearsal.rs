@@ -1,6 +1,6 @@
 //! Tries the definitions of an append before any row is read, for a plan that must fail where the append would.
 
-use crate::append::{definition_of, refuse_options};
+use crate::append::{definition_of, refuse_options, refuse_stale_indexes};
 use crate::options::Options;
 use crate::sqlite::{SessionOptions, SqliteSession, updated_by_key};
 use crate::{Conflict, Result, Schema};
@@ -23,6 +23,7 @@ pub fn rehearse_additions(
     tables: &[(usize, Vec<usize>)],
 ) -> Result<()> {
     refuse_options(options)?;
+    refuse_stale_indexes(schema, options, tables.iter().map(|(table, _)| *table))?;
     if !additions.is_empty() {
         define(existing, additions, options)?;
     }

@@ -1,12 +1,13 @@
 //! Databases of generated rows.
 
 use crate::build::{BuildJob, refuse_special_target};
+use crate::load::notes::unrun_triggers;
 use crate::observer::{Meter, NullObserver, Observer, Sample, Stage, Unit};
 use crate::plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport};
 use crate::report::BuildReport;
 use crate::schema_text::{SchemaText, Texts};
 use crate::text_file::{PreparedText, TextFile, TextKind};
-use crate::{Error, ErrorKind, Options, PageSize, Result, Schema, Target};
+use crate::{Error, ErrorKind, Message, Options, PageSize, Result, Schema, Target};
 use litepress_engine::Estimate;
 use litepress_engine::plan::plan_objects;
 use litepress_gen::recipe::to_toml;
@@ -224,7 +225,7 @@ pub fn plan_generate(
         left_out: None,
         dropped: Vec::new(),
         mismatches: None,
-        notes: Vec::new(),
+        notes: job.notes(),
         tables: job.plan.tables().iter().map(|plan| table_report(plan, job.rows_of(plan))).collect(),
         options: build,
         schema: job.schema,
@@ -329,6 +330,12 @@ impl<'o> GenerateJob<'o> {
     /// database.
     fn shard_of(&self, table: &TablePlan) -> Shard {
         if table.name == RECORD && !self.options.build.part { Shard::WHOLE } else { self.shard }
+    }
+
+    /// Returns notes that follow from the plan alone.
+    fn notes(&self) -> Vec<Message> {
+        let filled = self.plan.tables().iter().filter(|plan| self.rows_of(plan) > 0);
+        filled.filter_map(|plan| unrun_triggers(&self.schema, &self.schema.tables[plan.table])).collect()
     }
 
     fn rows_of(&self, table: &TablePlan) -> u64 {

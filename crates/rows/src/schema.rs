@@ -16,6 +16,7 @@ mod rtree;
 mod run;
 mod statement_text;
 mod triggers;
+mod unrun_triggers;
 mod virtual_table;
 
 use crate::{Affinity, Result};

@@ -39,6 +39,68 @@ fn one_word_makes_a_full_text_index() {
     assert_eq!(step["method"], "direct", "{step}");
 }
 
+/// `replace` left the words of a replaced row in the index, which SQLite then called malformed: it runs no DELETE triggers there.
+#[test]
+fn rows_with_a_full_text_index_are_not_replaced() {
+    let room = Room::new();
+    room.write("m.csv", "id,s\n1,hello world\n2,foo bar\n");
+    room.done("load s.db m.csv --primary-key id --fts s");
+    room.write("m.csv", "id,s\n1,new\n");
+    for command in ["load", "plan"] {
+        let ended = room.run(&format!("{command} s.db m.csv --append --on-conflict replace"));
+        let error = "table m: --on-conflict replace: SQLite runs no DELETE triggers for rows that it replaces, and their texts \
+                     would stay in m_fts\nhelp: update the rows: --on-conflict update\n";
+        assert!(ended.code == Some(2) && ended.err.contains(error), "{ended:?}");
+    }
+    room.done("load s.db m.csv --append --on-conflict update");
+    let matches =
+        "SELECT group_concat(rowid) FROM m_fts('new'), (SELECT count(*) AS old FROM m_fts('hello')) WHERE old = 0";
+    assert_eq!(room.query("s.db", matches), "1");
+    room.sqlite("s.db").execute_batch("INSERT INTO m_fts(m_fts, rank) VALUES ('integrity-check', 1)").expect("whole");
+    // Its own texts are replaced with the row.
+    room.done("load own.db m.csv --primary-key id --fts s --fts-content own");
+    room.write("m.csv", "id,s\n1,other\n");
+    room.done("load own.db m.csv --append --on-conflict replace");
+    assert_eq!(room.query("own.db", "SELECT s FROM m_fts"), "other");
+}
+
+/// Columns that took all names of the rowid got an index over one of them, in which no later row could be stored.
+#[test]
+fn an_index_needs_a_name_for_the_rowid() {
+    let room = Room::new();
+    room.write("m.csv", "rowid,oid,_rowid_,s\na,b,c,d\n");
+    let ended = room.run("load m.db m.csv --fts s");
+    assert!(ended.code == Some(2) && ended.err.contains("a full-text index needs a name for the rowid"), "{ended:?}");
+    room.done("load m.db m.csv --fts s --map oid=other");
+    room.sqlite("m.db").execute_batch("INSERT INTO m (s) VALUES ('more')").expect("a row");
+}
+
+/// A full-text table that a trigger fills by an expression was empty, and nothing said so.
+#[test]
+fn triggers_that_do_not_run_are_named() {
+    let room = Room::new();
+    let schema = "CREATE TABLE m (id INTEGER PRIMARY KEY, s TEXT); CREATE TABLE log (x);
+        CREATE VIRTUAL TABLE own USING fts5(s); CREATE VIRTUAL TABLE copied USING fts5(s);
+        CREATE TRIGGER a AFTER INSERT ON m BEGIN INSERT INTO own(rowid, s) VALUES (new.id, coalesce(new.s, '')); END;
+        CREATE TRIGGER b AFTER INSERT ON m BEGIN INSERT INTO copied(rowid, s) VALUES (new.id, new.s); END;
+        CREATE TRIGGER c AFTER INSERT ON m BEGIN INSERT INTO log VALUES (new.id); END;
+        CREATE TRIGGER d AFTER INSERT ON log BEGIN SELECT 1; END;";
+    room.write("s.sql", schema);
+    room.write("m.csv", "id,s\n1,hello world\n");
+    let note = "note: the triggers a, c of m do not run for the rows of a new file";
+    for command in ["load m.db m.csv --schema s.sql", "plan n.db m.csv --schema s.sql", "plan --rows m=5 --rows log=0 n.db s.sql"] {
+        let ended = room.run(command);
+        let said = ended.out + &ended.err;
+        assert!(ended.code == Some(0) && said.contains(note), "{command}: {said}");
+    }
+    assert_eq!(room.query("m.db", "SELECT (SELECT count(*) FROM own), (SELECT count(*) FROM copied)"), "0|1");
+    // A copy has the rows of all tables, and an appended row fires the triggers.
+    for command in ["load copy.db m.db", "load m.db m.csv --append --on-conflict ignore"] {
+        let ended = room.run(command);
+        assert!(ended.code == Some(0) && !(ended.out + &ended.err).contains("do not run"), "{command}");
+    }
+}
+
 /// Texts of an index that has copies of its own are found, changed and deleted with those of the table.
 #[test]
 fn an_index_may_keep_its_own_texts() {

@@ -156,6 +156,9 @@ impl<'o> LoadJob<'o> {
                 notes::foreign_keys_of_existing(schema, tables, verify)
             }
         };
+        let filled =
+            self.plan.tables.iter().filter(|planned| self.existing.is_none() && !LoadPlan::is_of_databases(planned));
+        let of_triggers = filled.filter_map(|planned| notes::unrun_triggers(schema, &schema.tables[planned.table]));
         let of_files = self.plan.notes_about_files().into_iter().map(Message::from);
         let of_headers = notes::of_doubtful_headers(self.plan.tables.iter().flat_map(|table| &table.files));
         let name = |table: &PlannedTable| &*self.plan.schema.tables[table.table].name;
@@ -166,6 +169,7 @@ impl<'o> LoadJob<'o> {
             .iter()
             .cloned()
             .chain(of_schema)
+            .chain(of_triggers)
             .chain(of_files)
             .chain(of_headers)
             .chain(of_systems)

@@ -79,6 +79,19 @@ fn change(table: &str, column: &ChangedColumn, has_schema: bool) -> Message {
     message![what, "keep them with ", OptionName::Type.pair(name, "TEXT")]
 }
 
+/// Returns a note about triggers that SQLite would run for the new rows of a table, and that do not run in a new file.
+pub(crate) fn unrun_triggers(schema: &Schema, table: &Table) -> Option<Message> {
+    let triggers: Vec<&str> = schema.unrun_triggers(table).collect();
+    let listed = match &triggers[..] {
+        [] => return None,
+        [one] => format!("the trigger {one} of {} does", table.name),
+        several => format!("the triggers {} of {} do", several.join(", "), table.name),
+    };
+    let listed = listed
+        + " not run for the rows of a new file, nor fill other tables; where rows are added to a file that exists (";
+    Some(message![listed, OptionName::Append.alone(), "), SQLite runs triggers"])
+}
+
 /// Returns notes about foreign keys: missing parents, and unchecked keys.
 pub(crate) fn foreign_keys(schema: &Schema, verify: Verify) -> Vec<Message> {
     let advice = message!["check them with ", OptionName::Verify.word("full")];

@@ -134,7 +134,7 @@ impl Schema {
         self.objects_of("trigger", table).next().is_some()
     }
 
-    fn objects_of(&self, kind: &str, table: &str) -> impl Iterator<Item = &SchemaObject> {
+    pub(super) fn objects_of(&self, kind: &str, table: &str) -> impl Iterator<Item = &SchemaObject> {
         self.objects.iter().filter(move |object| object.kind == kind && object.table.eq_ignore_ascii_case(table))
     }
 }
