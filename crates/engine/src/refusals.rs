@@ -1,4 +1,4 @@
-//! Finds all rows that SQLite refuses: those with a repeated key, and those that break a CHECK.
+//! Finds all rows that SQLite refuses: those with a repeated key, those that break a CHECK, and wrong boxes of an R-Tree.
 //!
 //! A build ends at the first of them, and which rows stay may depend on all earlier ones. So SQLite inserts the rows one after
 //! another into a scratch database, and each refused row is told with SQLite's reason. The database can then be built
@@ -9,10 +9,10 @@ use crate::sqlite::{SessionOptions, SqliteSession};
 use crate::{Conflict, Result};
 use litepress_rows::{Error, Schema, Source, Table};
 
-/// Returns whether SQLite may refuse a row because of another one, or of a CHECK.
+/// Returns whether SQLite may refuse a row because of another one, of a CHECK, or of its box.
 pub fn may_refuse(table: &Table) -> bool {
     let has_key = table.rowid_alias.is_some() || table.indexes.iter().any(|index| index.unique);
-    !table.is_virtual && (has_key || table.has_check || table.has_conflict_clause)
+    table.rtree.is_some() || !table.is_virtual && (has_key || table.has_check || table.has_conflict_clause)
 }
 
 /// Returns the policy under which SQLite tells the rows that a run leaves out: as the run, but IGNORE leaves rows out without a word.

@@ -88,7 +88,9 @@ fn triggers_that_do_not_run_are_named() {
     room.write("s.sql", schema);
     room.write("m.csv", "id,s\n1,hello world\n");
     let note = "note: the triggers a, c of m do not run for the rows of a new file";
-    for command in ["load m.db m.csv --schema s.sql", "plan n.db m.csv --schema s.sql", "plan --rows m=5 --rows log=0 n.db s.sql"] {
+    for command in
+        ["load m.db m.csv --schema s.sql", "plan n.db m.csv --schema s.sql", "plan --rows m=5 --rows log=0 n.db s.sql"]
+    {
         let ended = room.run(command);
         let said = ended.out + &ended.err;
         assert!(ended.code == Some(0) && said.contains(note), "{command}: {said}");
