@@ -165,6 +165,17 @@ impl Column {
         }
     }
 
+    /// Sorts the values by row. Returns a row that has two of them, since a reader takes one a row.
+    fn sort(&mut self) -> Option<u32> {
+        // Rows of usual files ascend.
+        if self.values.is_sorted_by(|entry, next| entry.row < next.row) {
+            return None;
+        }
+        self.values.sort_by_key(|entry| entry.row);
+        let twice = self.values.windows(2).find(|pair| pair[0].row == pair[1].row);
+        twice.map(|pair| pair[0].row)
+    }
+
     fn text(&self, entry: &Entry) -> &[u8] {
         &self.texts[entry.start..entry.start + entry.len as usize]
     }
@@ -218,21 +229,20 @@ impl Sheet {
     /// Takes the cells of a sheet, which must have a value. `place` is the name of the sheet in errors.
     ///
     /// # Errors
-    /// If another number of columns is named.
+    /// If a cell stands twice, or another number of columns is named.
     pub(super) fn new(name: String, place: PathBuf, cells: SheetCells, options: &ReadOptions) -> Result<Self> {
         let SheetCells { mut columns, errors, first_error, uncomputed, first_uncomputed, shared: _ } = cells;
-        for column in columns.values_mut() {
+        for (&position, column) in &mut columns {
             column.write_moments();
-            // Rows of usual files ascend.
-            if !column.values.is_sorted_by_key(|entry| entry.row) {
-                column.values.sort_by_key(|entry| entry.row);
+            if let Some(row) = column.sort() {
+                return Err(stands_twice(position, row, &place));
             }
         }
         let first = columns.values().filter_map(|column| column.values.first()).map(|entry| entry.row).min();
         let last = columns.values().filter_map(|column| column.values.last()).map(|entry| entry.row).max();
         let (first, last) = first.zip(last).expect("a cell has a value");
         if let Some((error, row, column)) = first_error {
-            let (cell, file) = (format!("{}{}", letters(column), row + 1), place.display());
+            let (cell, file) = (cell_name(column, row), place.display());
             let note = if errors == 1 {
                 format!("{file}: cell {cell} holds the error {error} and is NULL")
             } else {
@@ -241,7 +251,7 @@ impl Sheet {
             options.notes.add(note);
         }
         if let Some((row, column)) = first_uncomputed {
-            let (cell, file) = (format!("{}{}", letters(column), row + 1), place.display());
+            let (cell, file) = (cell_name(column, row), place.display());
             let what = if uncomputed == 1 {
                 format!("cell {cell} holds a formula without its value and is NULL")
             } else {
@@ -336,6 +346,18 @@ fn names(
         options.notes.add(format!("{}: {note}", place.display()));
     }
     Ok(names)
+}
+
+/// Spreadsheet programs refuse such a file, or ask to repair it.
+fn stands_twice(column: u32, row: u32, place: &Path) -> Error {
+    let message = format!("the cell {} stands twice, and one of its values would be lost", cell_name(column, row));
+    let advice = "open the workbook in a spreadsheet program and save it again, or export its sheets as CSV";
+    Error::new(ErrorKind::Data, message).in_file(place).advise(advice)
+}
+
+/// Returns the name of a cell by its column and row, counted from 0: `AA1`.
+fn cell_name(column: u32, row: u32) -> String {
+    format!("{}{}", letters(column), row + 1)
 }
 
 /// Returns the letters of a column, counted from 0: `A`, `Z`, `AA`.

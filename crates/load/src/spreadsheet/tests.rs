@@ -307,3 +307,20 @@ fn cells_beyond_the_last_row_are_refused() {
     let path = xlsx(&folder, &[("S", "<row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row>")]);
     assert_eq!(open(&path, &[], &ReadOptions::default()).unwrap().len(), 1);
 }
+
+/// Behind a cell that stood twice, all values of its column were lost, without a word.
+#[test]
+fn cells_that_stand_twice_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let error = |sheet: &str| open(&xlsx(&folder, &[("S", sheet)]), &[], &ReadOptions::default()).map(drop);
+    let sheet = rows(&[&["id", "v"], &["1", "10"], &["2", "20"], &["3", "30"]]);
+    assert!(error(&sheet).is_ok());
+    let cell = sheet.replace("</row><row r=\"3\">", "<c r=\"B2\"><v>11</v></c></row><row r=\"3\">");
+    let cell = error(&cell).unwrap_err().in_words(&Flags);
+    assert!(cell.contains("book.xlsx: the cell B2 stands twice"), "{cell}");
+    let row = sheet.clone() + "<row r=\"2\"><c r=\"A2\"><v>4</v></c><c r=\"B2\"><v>40</v></c></row>";
+    let row = error(&row).unwrap_err().in_words(&Flags);
+    assert!(row.contains("the cell A2 stands twice"), "{row}");
+    let empty = sheet + "<row r=\"2\"><c r=\"A2\"/><c r=\"B2\" s=\"1\"/></row>";
+    assert!(error(&empty).is_ok(), "an empty cell has no value to lose");
+}
