@@ -5,7 +5,8 @@
 //! limits.rs     what a workbook may hold
 //! ods.rs        the cells that an .ods unfolds to
 //! xls.rs        the cells that an .xls spans, before it is read
-//! cells.rs      cells by column, dates and durations as text
+//! cells.rs      cells by column
+//! moments.rs    dates, times and durations as text
 //! ```
 //!
 //! The first row that has a value is the header, unless the dialect says otherwise. Columns without
@@ -15,8 +16,8 @@
 //! |--------------------------------------|-------------------------------------------------------------------------|
 //! | number                               | number                                                                  |
 //! | text                                 | text; an empty one is NULL                                              |
-//! | date, date with time, time           | text `2024-03-01`, `2024-03-01 12:30:00`, `12:30:00`, alike in a column |
-//! | duration                             | text `36:00:00`                                                         |
+//! | date, date with time                 | text `2024-03-01`, `2024-03-01 12:30:00`, alike in a column             |
+//! | time, duration                       | text `12:30:00`, `36:00:00`                                             |
 //! | TRUE, FALSE                          | 1, 0, or `true`, `false` in a column of TEXT affinity                   |
 //! | error (`#N/A`), empty cell           | NULL; errors are counted in a note                                      |
 //!
@@ -24,6 +25,7 @@
 
 mod cells;
 mod limits;
+mod moments;
 mod ods;
 #[cfg(test)]
 mod tests;

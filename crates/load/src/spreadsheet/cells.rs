@@ -1,10 +1,12 @@
 //! Holds the cells of a sheet column by column.
 
+use super::moments::{Form, duration, is_shown, iso_duration};
 use crate::options::ReadOptions;
 use crate::schema::distinct;
 use calamine::ExcelDateTime;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, grouped, message};
 use std::collections::{BTreeMap, HashMap, hash_map};
+use std::iter;
 use std::path::{Path, PathBuf};
 
 /// A cell as a workbook gives it.
@@ -135,32 +137,26 @@ impl Column {
     }
 
     fn add_moment(&mut self, row: u32, moment: ExcelDateTime) {
-        let days = moment.as_f64();
-        if (0.0..2_958_466.0).contains(&days) {
+        if is_shown(moment) {
             self.moments.push((self.values.len(), moment));
             self.add(row, Kind::Text, "");
         } else {
             // Excel shows no date for such a number.
-            self.add(row, Kind::Number, &number(days));
+            self.add(row, Kind::Number, &number(moment.as_f64()));
         }
     }
 
-    /// Writes the dates and times of each column in one form.
-    fn write_moments(&mut self) {
-        let days = || self.moments.iter().map(|(_, moment)| moment.as_f64());
-        let (are_times, are_dates) = (days().all(|days| days < 1.0), days().all(|days| days.fract() == 0.0));
-        for (position, moment) in std::mem::take(&mut self.moments) {
-            let (year, month, day, hour, minute, second, milli) = moment.to_ymd_hms_milli();
-            let date = format!("{year:04}-{month:02}-{day:02}");
-            let fraction = if milli == 0 { String::new() } else { format!(".{milli:03}") };
-            let time = format!("{hour:02}:{minute:02}:{second:02}{fraction}");
-            let text = match (are_times, are_dates) {
-                (true, false) => time,
-                (_, true) => date,
-                _ => format!("{date} {time}"),
-            };
+    /// Writes the dates and times, those of the header for itself.
+    fn write_moments(&mut self, header: Option<u32>) {
+        let moments = std::mem::take(&mut self.moments);
+        let is_header = |position: usize, values: &[Entry]| Some(values[position].row) == header;
+        let values = moments.iter().filter(|(position, _)| !is_header(*position, &self.values));
+        let form = Form::of(values.map(|&(_, moment)| moment));
+        for (position, moment) in moments {
+            let form = if is_header(position, &self.values) { Form::of(iter::once(moment)) } else { form };
+            let text = form.text(moment);
             let entry = &mut self.values[position];
-            (entry.start, entry.len) = (self.texts.len(), u32::try_from(text.len()).expect("a short text"));
+            (entry.start, entry.len) = (self.texts.len(), text_len(&text));
             self.texts.extend_from_slice(text.as_bytes());
         }
     }
@@ -188,29 +184,6 @@ fn number(real: f64) -> String {
     if real.fract() == 0.0 && real.abs() <= EXACT { (real as i64).to_string() } else { format!("{real:?}") }
 }
 
-/// Returns a number of days as hours, minutes and seconds.
-fn duration(days: f64) -> String {
-    const MILLIS: f64 = 86_400_000.0;
-    let millis = (days.abs() * MILLIS).round();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a duration of a sheet is far smaller")]
-    let millis = millis as u64;
-    let (sign, seconds, rest) = (if days < 0.0 && millis > 0 { "-" } else { "" }, millis / 1000, millis % 1000);
-    let fraction = if rest == 0 { String::new() } else { format!(".{rest:03}") };
-    format!("{sign}{:02}:{:02}:{:02}{fraction}", seconds / 3600, seconds / 60 % 60, seconds % 60)
-}
-
-/// Converts `PT12H30M00S` to `12:30:00`. Returns `None` for other forms.
-fn iso_duration(text: &str) -> Option<String> {
-    let (hours, rest) = text.strip_prefix("PT")?.split_once('H')?;
-    let (minutes, seconds) = rest.strip_suffix('S')?.split_once('M')?;
-    let (hours, minutes) = (hours.parse::<u64>().ok()?, minutes.parse::<u64>().ok()?);
-    let (whole, fraction) = seconds.split_once(['.', ',']).unwrap_or((seconds, ""));
-    let seconds = whole.parse::<u64>().ok()?;
-    let fraction = fraction.trim_end_matches('0');
-    let fraction = if fraction.is_empty() { String::new() } else { format!(".{fraction}") };
-    Some(format!("{hours:02}:{minutes:02}:{seconds:02}{fraction}"))
-}
-
 /// A sheet whose columns have names.
 #[derive(Debug)]
 pub struct Sheet {
@@ -232,15 +205,19 @@ impl Sheet {
     /// If a cell stands twice, or another number of columns is named.
     pub(super) fn new(name: String, place: PathBuf, cells: SheetCells, options: &ReadOptions) -> Result<Self> {
         let SheetCells { mut columns, errors, first_error, uncomputed, first_uncomputed, shared: _ } = cells;
+        let dialect = &options.dialect;
+        let has_header = dialect.header != Some(false);
+        let values = columns.values().flat_map(|column| &column.values);
+        let first = values.map(|entry| entry.row).min().expect("a cell has a value");
+        let header = has_header.then_some(first);
         for (&position, column) in &mut columns {
-            column.write_moments();
+            column.write_moments(header);
             if let Some(row) = column.sort() {
                 return Err(stands_twice(position, row, &place));
             }
         }
-        let first = columns.values().filter_map(|column| column.values.first()).map(|entry| entry.row).min();
         let last = columns.values().filter_map(|column| column.values.last()).map(|entry| entry.row).max();
-        let (first, last) = first.zip(last).expect("a cell has a value");
+        let last = last.expect("a cell has a value");
         if let Some((error, row, column)) = first_error {
             let (cell, file) = (cell_name(column, row), place.display());
             let note = if errors == 1 {
@@ -262,9 +239,6 @@ impl Sheet {
             };
             options.notes.add(format!("{file}: {what}; a spreadsheet program computes them when it saves the file"));
         }
-        let dialect = &options.dialect;
-        let has_header = dialect.header != Some(false);
-        let header = has_header.then_some(first);
         let names = names(&columns, header, dialect.columns.as_deref(), options, &place)?;
         let first_row = first + u32::from(has_header);
         let rows = (last + 1).saturating_sub(first_row) as usize;

@@ -324,3 +324,22 @@ fn cells_that_stand_twice_are_refused() {
     let empty = sheet + "<row r=\"2\"><c r=\"A2\"/><c r=\"B2\" s=\"1\"/></row>";
     assert!(error(&empty).is_ok(), "an empty cell has no value to lose");
 }
+
+/// The date in the header of a timesheet made its times dates of 1899.
+#[test]
+fn dates_of_a_header_leave_the_times_below_alone() {
+    let folder = TempDir::new().unwrap();
+    let sheet =
+        rows(&[&["who", "=1:45352", "=1:0.5"], &["ann", "=1:0.375", "=1:45352"], &["bob", "=1:0.5", "=1:45353"]]);
+    let path = xlsx(&folder, &[("One", &sheet)]);
+    let read_with = |header| {
+        let dialect = crate::options::Dialect { header, ..Default::default() };
+        let options = ReadOptions { dialect, ..ReadOptions::default() };
+        read(open(&path, &[], &options).unwrap().remove(0), &options)
+    };
+    let (names, values) = read_with(None);
+    assert_eq!(names, ["who", "2024-03-01", "12:00:00"]);
+    assert_eq!(values, ["'ann' '09:00:00' '2024-03-01'", "'bob' '12:00:00' '2024-03-02'"]);
+    let (_, values) = read_with(Some(false));
+    assert_eq!(values[0], "'who' '2024-03-01' '12:00:00'");
+}
