@@ -47,12 +47,26 @@ pub(super) struct SheetCells {
     columns: BTreeMap<u32, Column>,
     /// The places of long texts that cells share, by column and address.
     shared: HashMap<(u32, usize), usize>,
-    /// Number of cells with an error, the first error and its cell.
-    errors: u64,
-    first_error: Option<(String, u32, u32)>,
-    /// Number of formulas without a value, and the first cell of them.
-    uncomputed: u64,
-    first_uncomputed: Option<(u32, u32)>,
+    errors: Told,
+    /// Formulas without a value.
+    uncomputed: Told,
+    /// The last row of a column with an error or a formula without a value.
+    last_nulls: BTreeMap<u32, u32>,
+}
+
+/// Cells that a note tells of.
+#[derive(Debug, Default)]
+struct Told {
+    count: u64,
+    /// The name and the text of the first one.
+    first: Option<(String, String)>,
+}
+
+impl Told {
+    fn add(&mut self, row: u32, column: u32, text: impl FnOnce() -> String) {
+        self.count += 1;
+        self.first.get_or_insert_with(|| (cell_name(column, row), text()));
+    }
 }
 
 /// The values of a column in the order of rows.
@@ -85,14 +99,12 @@ impl SheetCells {
             Cell::Empty | Cell::Text("") | Cell::Shared("") => return,
             Cell::Shared(text) if text.len() > SHORT_TEXT => return self.add_shared(row, column, text),
             Cell::Error(error) => {
-                self.errors += 1;
-                self.first_error.get_or_insert((error, row, column));
-                return;
+                self.errors.add(row, column, || error);
+                return self.add_null(row, column);
             }
             Cell::Uncomputed => {
-                self.uncomputed += 1;
-                self.first_uncomputed.get_or_insert((row, column));
-                return;
+                self.uncomputed.add(row, column, String::new);
+                return self.add_null(row, column);
             }
             Cell::Moment(moment) => return self.columns.entry(column).or_default().add_moment(row, moment),
             Cell::Int(int) => (Kind::Number, int.to_string()),
@@ -104,6 +116,43 @@ impl SheetCells {
             Cell::IsoDuration(text) => (Kind::Text, iso_duration(text).unwrap_or_else(|| text.to_owned())),
         };
         self.columns.entry(column).or_default().add(row, kind, &text);
+    }
+
+    /// Adds a cell that is no value, but makes its row a record.
+    fn add_null(&mut self, row: u32, column: u32) {
+        let last = self.last_nulls.entry(column).or_default();
+        *last = row.max(*last);
+    }
+
+    /// Returns the first row with a value, and the last one of a column with a value.
+    fn rows(&self) -> (u32, u32) {
+        let nulls = self.last_nulls.iter().filter(|(column, _)| self.columns.contains_key(column)).map(|(_, row)| *row);
+        let rows = self.columns.values().flat_map(|column| &column.values).map(|entry| entry.row);
+        let (first, last) = (rows.clone().min(), rows.chain(nulls).max());
+        first.zip(last).expect("a cell has a value")
+    }
+
+    /// Returns notes of the cells that lost something.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let Self { errors, uncomputed, .. } = self;
+        if let Some((cell, error)) = &errors.first {
+            notes.push(match errors.count {
+                1 => format!("cell {cell} holds the error {error} and is NULL"),
+                count => format!("{} cells hold errors and are NULL, the first is {error} in {cell}", grouped(count)),
+            });
+        }
+        if let Some((cell, _)) = &uncomputed.first {
+            let what = match uncomputed.count {
+                1 => format!("cell {cell} holds a formula without its value and is NULL"),
+                count => {
+                    let count = grouped(count);
+                    format!("{count} cells hold formulas without their values and are NULL, the first is {cell}")
+                }
+            };
+            notes.push(format!("{what}; a spreadsheet program computes them when it saves the file"));
+        }
+        notes
     }
 
     /// Adds a cell whose text is in memory once, however many cells of the column have it.
@@ -204,40 +253,19 @@ impl Sheet {
     /// # Errors
     /// If a cell stands twice, or another number of columns is named.
     pub(super) fn new(name: String, place: PathBuf, cells: SheetCells, options: &ReadOptions) -> Result<Self> {
-        let SheetCells { mut columns, errors, first_error, uncomputed, first_uncomputed, shared: _ } = cells;
+        for note in cells.notes() {
+            options.notes.add(format!("{}: {note}", place.display()));
+        }
         let dialect = &options.dialect;
         let has_header = dialect.header != Some(false);
-        let values = columns.values().flat_map(|column| &column.values);
-        let first = values.map(|entry| entry.row).min().expect("a cell has a value");
+        let (first, last) = cells.rows();
         let header = has_header.then_some(first);
+        let mut columns = cells.columns;
         for (&position, column) in &mut columns {
             column.write_moments(header);
             if let Some(row) = column.sort() {
                 return Err(stands_twice(position, row, &place));
             }
-        }
-        let last = columns.values().filter_map(|column| column.values.last()).map(|entry| entry.row).max();
-        let last = last.expect("a cell has a value");
-        if let Some((error, row, column)) = first_error {
-            let (cell, file) = (cell_name(column, row), place.display());
-            let note = if errors == 1 {
-                format!("{file}: cell {cell} holds the error {error} and is NULL")
-            } else {
-                format!("{file}: {} cells hold errors and are NULL, the first is {error} in {cell}", grouped(errors))
-            };
-            options.notes.add(note);
-        }
-        if let Some((row, column)) = first_uncomputed {
-            let (cell, file) = (cell_name(column, row), place.display());
-            let what = if uncomputed == 1 {
-                format!("cell {cell} holds a formula without its value and is NULL")
-            } else {
-                format!(
-                    "{} cells hold formulas without their values and are NULL, the first is {cell}",
-                    grouped(uncomputed)
-                )
-            };
-            options.notes.add(format!("{file}: {what}; a spreadsheet program computes them when it saves the file"));
         }
         let names = names(&columns, header, dialect.columns.as_deref(), options, &place)?;
         let first_row = first + u32::from(has_header);

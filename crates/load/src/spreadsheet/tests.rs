@@ -343,3 +343,13 @@ fn dates_of_a_header_leave_the_times_below_alone() {
     let (_, values) = read_with(Some(false));
     assert_eq!(values[0], "'who' '2024-03-01' '12:00:00'");
 }
+
+/// A note said that all errors are NULL, and rows at the end that had nothing else were missing.
+#[test]
+fn rows_of_errors_are_records() {
+    let folder = TempDir::new().unwrap();
+    let sheet = rows(&[&["v"], &["1"], &["#N/A"], &["2"], &["#N/A"], &["#REF!"], &["", "#N/A"]]);
+    let options = ReadOptions::default();
+    let (_, values) = read(open(&xlsx(&folder, &[("One", &sheet)]), &[], &options).unwrap().remove(0), &options);
+    assert_eq!(values, ["1", "-", "2", "-", "-"], "column B has no value and is left out");
+}
