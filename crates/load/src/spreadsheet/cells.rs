@@ -50,6 +50,8 @@ pub(super) struct SheetCells {
     errors: Told,
     /// Formulas without a value.
     uncomputed: Told,
+    /// Whole numbers of which a double may have lost digits.
+    rounded: Told,
     /// The last row of a column with an error or a formula without a value.
     last_nulls: BTreeMap<u32, u32>,
 }
@@ -108,7 +110,12 @@ impl SheetCells {
             }
             Cell::Moment(moment) => return self.columns.entry(column).or_default().add_moment(row, moment),
             Cell::Int(int) => (Kind::Number, int.to_string()),
-            Cell::Real(real) => (Kind::Number, number(real)),
+            Cell::Real(real) => {
+                if is_long(real) {
+                    self.rounded.add(row, column, || number(real));
+                }
+                (Kind::Number, number(real))
+            }
             Cell::Text(text) | Cell::Shared(text) => (Kind::Text, text.to_owned()),
             Cell::Boolean(flag) => (if flag { Kind::True } else { Kind::False }, String::new()),
             Cell::Duration(days) => (Kind::Text, duration(days)),
@@ -135,7 +142,7 @@ impl SheetCells {
     /// Returns notes of the cells that lost something.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        let Self { errors, uncomputed, .. } = self;
+        let Self { errors, uncomputed, rounded, .. } = self;
         if let Some((cell, error)) = &errors.first {
             notes.push(match errors.count {
                 1 => format!("cell {cell} holds the error {error} and is NULL"),
@@ -151,6 +158,18 @@ impl SheetCells {
                 }
             };
             notes.push(format!("{what}; a spreadsheet program computes them when it saves the file"));
+        }
+        if let Some((cell, number)) = &rounded.first {
+            let what = match rounded.count {
+                1 => format!("cell {cell} holds a whole number beyond 2^53, about {number}"),
+                count => {
+                    let count = grouped(count);
+                    format!("{count} cells hold whole numbers beyond 2^53, the first is about {number} in {cell}")
+                }
+            };
+            notes.push(format!(
+                "{what}; numbers of a sheet are doubles, and their last digits may differ from those in the file"
+            ));
         }
         notes
     }
@@ -226,9 +245,17 @@ impl Column {
     }
 }
 
+/// Whole numbers below this one are exact in a double.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Returns whether it may be the double of a whole number of 64 bits that was rounded. Greater numbers are no identifiers.
+fn is_long(real: f64) -> bool {
+    const END: f64 = 18_446_744_073_709_551_616.0;
+    (EXACT..=END).contains(&real.abs())
+}
+
 /// Returns the shortest text of a double, without a point if it is whole.
 fn number(real: f64) -> String {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "whole and within range")]
     if real.fract() == 0.0 && real.abs() <= EXACT { (real as i64).to_string() } else { format!("{real:?}") }
 }

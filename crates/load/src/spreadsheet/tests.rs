@@ -135,7 +135,10 @@ fn cells_are_what_the_table_in_the_docs_says() {
     assert_eq!(values, expected);
     let notes = options.notes.all();
     assert!(notes[0].ends_with("book.xlsx: 2 cells hold errors and are NULL, the first is #N/A in G2"), "{notes:?}");
-    assert!(notes[1].ends_with("book.xlsx: column E is called id_2, because id is taken"), "{notes:?}");
+    let long =
+        "book.xlsx: cell A5 holds a whole number beyond 2^53, about 9007199254740992; numbers of a sheet are doubles";
+    assert!(notes[1].contains(long), "{notes:?}");
+    assert!(notes[2].ends_with("book.xlsx: column E is called id_2, because id is taken"), "{notes:?}");
 }
 
 /// Formulas in files of programs that do not compute have no value. They were NULL, and nothing said so.
@@ -352,4 +355,21 @@ fn rows_of_errors_are_records() {
     let options = ReadOptions::default();
     let (_, values) = read(open(&xlsx(&folder, &[("One", &sheet)]), &[], &options).unwrap().remove(0), &options);
     assert_eq!(values, ["1", "-", "2", "-", "-"], "column B has no value and is left out");
+}
+
+/// Numbers of identifiers that other programs wrote were rounded without a word. Excel keeps 15 digits.
+#[test]
+fn whole_numbers_that_a_double_may_round_are_told() {
+    let folder = TempDir::new().unwrap();
+    let notes = |numbers: &[&str]| {
+        let sheet = rows(&numbers.iter().map(std::slice::from_ref).collect::<Vec<_>>());
+        let options = ReadOptions::default();
+        open(&xlsx(&folder, &[("One", &sheet)]), &[], &options).unwrap();
+        options.notes.all()
+    };
+    assert_eq!(notes(&["id", "9007199254740991", "-9007199254740991", "0.1", "6e23"]).len(), 0);
+    let told = notes(&["id", "1", "1234567890123456789", "-9007199254740993"]);
+    let expected =
+        "book.xlsx: 2 cells hold whole numbers beyond 2^53, the first is about 1.2345678901234568e18 in A3; ";
+    assert!(told.len() == 1 && told[0].contains(expected), "{told:?}");
 }
