@@ -3,7 +3,7 @@
 //! ```text
 //! workbook.rs   cells of a sheet, by calamine
 //! limits.rs     what a workbook may hold
-//! ods.rs        the cells that an .ods unfolds to
+//! ods.rs        the cells that an .ods unfolds to, and those with errors
 //! xls.rs        the cells that an .xls spans, before it is read
 //! cells.rs      cells by column
 //! moments.rs    dates, times and durations as text

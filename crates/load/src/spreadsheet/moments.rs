@@ -81,16 +81,37 @@ pub(super) fn duration(days: f64) -> String {
     format!("{sign}{:02}:{:02}:{:02}{fraction}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// Converts `PT12H30M00S` to `12:30:00`. Returns `None` for other forms.
+/// Converts `-PT12H30M00S`, or `P1DT12H`, to `-12:30:00` and `36:00:00`. Returns `None` for other forms.
 pub(super) fn iso_duration(text: &str) -> Option<String> {
-    let (hours, rest) = text.strip_prefix("PT")?.split_once('H')?;
-    let (minutes, seconds) = rest.strip_suffix('S')?.split_once('M')?;
-    let (hours, minutes) = (hours.parse::<u64>().ok()?, minutes.parse::<u64>().ok()?);
-    let (whole, fraction) = seconds.split_once(['.', ',']).unwrap_or((seconds, ""));
-    let seconds = whole.parse::<u64>().ok()?;
+    let (is_negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
+    let text = text.strip_prefix('P').filter(|text| !text.is_empty() && !text.ends_with('T'))?;
+    let (days, times) = text.split_once('T').unwrap_or((text, ""));
+    let (days, rest) = count_of(days, 'D')?;
+    let (hours, times) = count_of(times, 'H')?;
+    let (minutes, times) = count_of(times, 'M')?;
+    let seconds = if times.is_empty() { "0" } else { times.strip_suffix('S')? };
+    let (seconds, fraction) = seconds.split_once(['.', ',']).unwrap_or((seconds, ""));
     let fraction = fraction.trim_end_matches('0');
-    let fraction = if fraction.is_empty() { String::new() } else { format!(".{fraction}") };
-    Some(format!("{hours:02}:{minutes:02}:{seconds:02}{fraction}"))
+    if !rest.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    // A second or a minute may be the sixtieth.
+    let seconds = count(seconds)?.checked_add(minutes.checked_mul(60)?)?;
+    let hours = hours.checked_add(days.checked_mul(24)?)?.checked_add(seconds / 3600)?;
+    let (minutes, seconds) = (seconds / 60 % 60, seconds % 60);
+    let sign = if is_negative && (hours, minutes, seconds, fraction) != (0, 0, 0, "") { "-" } else { "" };
+    let point = if fraction.is_empty() { "" } else { "." };
+    Some(format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{point}{fraction}"))
+}
+
+/// Returns the number in front of a unit, 0 without the unit, and the text behind it. `None` if it is no number.
+fn count_of(text: &str, unit: char) -> Option<(u64, &str)> {
+    text.split_once(unit).map_or(Some((0, text)), |(number, rest)| Some((count(number)?, rest)))
+}
+
+/// Parses digits, without a sign.
+fn count(digits: &str) -> Option<u64> {
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
 #[cfg(test)]
@@ -136,5 +157,41 @@ mod tests {
         assert_eq!(texts(&[0.0, 43890.0], true), ["1904-01-01", "2024-03-01"]);
         assert_eq!(texts(&[0.0, 43890.0, 0.5], true), ["00:00:00", "2024-03-01", "12:00:00"]);
         assert_eq!(texts(&[0.0, 0.0], true), ["00:00:00", "00:00:00"]);
+    }
+
+    /// Negative times of an .ods stayed as they are written, beside others with colons.
+    #[test]
+    fn iso_durations_have_all_signs_and_units() {
+        let cases = [
+            ("PT12H30M00S", "12:30:00"),
+            ("-PT01H30M00S", "-01:30:00"),
+            ("-PT00H00M00.500S", "-00:00:00.5"),
+            ("-PT00H00M00.000S", "00:00:00"),
+            ("P1DT2H", "26:00:00"),
+            ("P2D", "48:00:00"),
+            ("PT90M", "01:30:00"),
+            ("PT59M60S", "01:00:00"),
+            ("PT1,25S", "00:00:01.25"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(iso_duration(text).as_deref(), Some(expected), "{text}");
+        }
+        for text in [
+            "P",
+            "PT",
+            "P1M",
+            "P1MT1H",
+            "P1DT",
+            "PT1H2",
+            "PT-1H",
+            "PT+1H",
+            "PTH",
+            "PT1.xS",
+            "1H",
+            "--PT1H",
+            "PT99999999999999999999H",
+        ] {
+            assert_eq!(iso_duration(text), None, "{text}");
+        }
     }
 }

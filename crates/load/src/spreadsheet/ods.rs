@@ -1,9 +1,11 @@
-//! Counts the cells that an .ods unfolds to. It writes equal cells and equal rows once, with their number, and calamine has each of them in
-//! memory.
+//! Counts the cells that an .ods unfolds to, and finds those with errors. It writes equal cells and equal rows once, with their number, and
+//! calamine has each of them in memory. An error is a text to calamine:
 //!
 //! ```text
 //! <table:table-row table:number-rows-repeated="1000000">           16,000,000,000 cells in 200 bytes
 //!   <table:table-cell table:number-columns-repeated="16000" office:value="1" .../>
+//!   <table:table-cell calcext:value-type="error" office:string-value="" ...>     #DIV/0!
+//!     <text:p>#DIV/0!</text:p>
 //! ```
 
 use super::limits::{MOST_COLUMNS, MOST_ROWS, Refusal, refuse_beyond};
@@ -11,13 +13,38 @@ use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::BufRead;
+use std::ops::Range;
 
-/// Counts the cells of `content.xml`, and the bytes of their texts.
+/// The cells of a sheet with errors.
+#[derive(Debug, Default)]
+pub(super) struct SheetErrors {
+    /// In the order of rows, then of columns. Areas of a row have the same rows.
+    areas: Vec<Area>,
+}
+
+/// Equal cells, side by side in equal rows. Rows and columns are counted from 0.
+#[derive(Debug)]
+struct Area {
+    rows: Range<u32>,
+    columns: Range<u32>,
+}
+
+impl SheetErrors {
+    /// Returns whether a cell has an error.
+    pub fn contains(&self, row: u32, column: u32) -> bool {
+        let is_before = |area: &Area| area.rows.end <= row || area.rows.contains(&row) && area.columns.end <= column;
+        let next = self.areas.get(self.areas.partition_point(is_before));
+        next.is_some_and(|area| area.rows.contains(&row) && area.columns.contains(&column))
+    }
+}
+
+/// Counts the cells of `content.xml`, and the bytes of their texts. Returns the cells with errors by the name of their sheet.
 ///
 /// # Errors
 /// Says why the workbook cannot be read: too many cells, too many texts, XML that cannot be parsed.
-pub(super) fn refuse_many_cells(content: impl BufRead) -> Result<(), Refusal> {
+pub(super) fn scan_cells(content: impl BufRead) -> Result<HashMap<String, SheetErrors>, Refusal> {
     let mut reader = Reader::from_reader(content);
     let config = reader.config_mut();
     config.expand_empty_elements = true;
@@ -39,7 +66,7 @@ pub(super) fn refuse_many_cells(content: impl BufRead) -> Result<(), Refusal> {
             }
             // Its reader would wait for the end of a sheet for ever.
             Event::Eof if depth > 0 => return Err(Refusal::damaged("an element does not end")),
-            Event::Eof => return Ok(()),
+            Event::Eof => return Ok(count.errors),
             _ => {}
         }
     }
@@ -54,6 +81,7 @@ struct Count {
     cells_of_rows: u64,
     /// Bytes of texts.
     text_bytes: u64,
+    errors: HashMap<String, SheetErrors>,
     sheet: SheetCount,
     row: Option<RowCount>,
     /// Within a cell, nothing counts but its text.
@@ -63,6 +91,8 @@ struct Count {
 /// The smallest rectangle of a sheet that has all its values.
 #[derive(Default)]
 struct SheetCount {
+    name: Option<String>,
+    errors: SheetErrors,
     /// Rows so far.
     all_rows: u64,
     /// Rows from the first one with a value to the last one.
@@ -75,6 +105,8 @@ struct SheetCount {
 #[derive(Default)]
 struct RowCount {
     repeats: u64,
+    /// Columns with errors.
+    errors: Vec<Range<u64>>,
     cells: u64,
     /// Empty cells at the end, which count if another cell follows.
     empty_cells: u64,
@@ -87,6 +119,7 @@ struct RowCount {
 struct CellCount {
     repeats: u64,
     has_value: bool,
+    is_error: bool,
     /// Its content is its value.
     has_text: bool,
     text_bytes: u64,
@@ -95,9 +128,19 @@ struct CellCount {
 impl Count {
     fn begin(&mut self, element: &BytesStart<'_>) -> Result<(), Refusal> {
         match element.name().0 {
+            "table:table" if self.cell.is_none() && self.sheet.name.is_none() => {
+                let name = attribute(element, "table:name")?;
+                let name = name.map(|name| unescape(&name).map(Cow::into_owned).map_err(Refusal::damaged));
+                self.sheet.name = name.transpose()?;
+            }
             "table:table-row" if self.cell.is_none() => {
                 let left = u64::from(MOST_ROWS).saturating_sub(self.sheet.all_rows);
-                let repeats = attribute(element, "table:number-rows-repeated")?.map_or(Ok(1), number)?.min(left);
+                let repeats = attribute(element, "table:number-rows-repeated")?.map_or(Ok(1), number)?;
+                if repeats == 0 {
+                    // Calamine may count it as a row.
+                    return Err(Refusal::damaged("a row is repeated 0 times"));
+                }
+                let repeats = repeats.min(left);
                 self.sheet.all_rows += repeats;
                 if self.row.replace(RowCount { repeats, ..RowCount::default() }).is_some() {
                     return Err(Refusal::damaged("a row stands in a row"));
@@ -139,12 +182,16 @@ impl Count {
         row.add(cell.repeats);
         row.text_bytes += (row.cells - before).saturating_mul(cell.text_bytes);
         row.columns = Some((row.columns.map_or(before, |(first, _)| first), row.cells));
+        if cell.is_error {
+            row.errors.push(before..row.cells);
+        }
     }
 
     fn end_row(&mut self) -> Result<(), Refusal> {
         let (row, sheet) = (self.row.take().unwrap_or_default(), &mut self.sheet);
         self.cells_of_rows += row.cells;
         self.text_bytes = self.text_bytes.saturating_add(row.text_bytes.saturating_mul(row.repeats));
+        sheet.add_errors(&row);
         match (row.columns, sheet.columns) {
             (None, None) => {}
             (None, Some(_)) => sheet.empty_rows += row.repeats,
@@ -158,11 +205,24 @@ impl Count {
     }
 
     fn end_sheet(&mut self) {
-        self.cells += std::mem::take(&mut self.sheet).cells();
+        let sheet = std::mem::take(&mut self.sheet);
+        self.cells += sheet.cells();
+        if let Some(name) = sheet.name {
+            // Calamine has the last sheet of a name.
+            self.errors.insert(name, sheet.errors);
+        }
     }
 }
 
 impl SheetCount {
+    fn add_errors(&mut self, row: &RowCount) {
+        let number = |count: u64| u32::try_from(count).expect("a sheet has at most a million rows");
+        for columns in &row.errors {
+            let rows = number(self.all_rows - row.repeats)..number(self.all_rows);
+            self.errors.areas.push(Area { rows, columns: number(columns.start)..number(columns.end) });
+        }
+    }
+
     fn cells(&self) -> u64 {
         self.columns.map_or(0, |(first, after)| self.rows * (after - first))
     }
@@ -177,7 +237,7 @@ impl RowCount {
 /// Returns a cell without its content.
 fn cell(element: &BytesStart<'_>) -> Result<CellCount, Refusal> {
     let mut cell = CellCount { repeats: 1, ..CellCount::default() };
-    let (mut is_text, mut is_stated, mut is_error) = (false, false, false);
+    let (mut is_text, mut is_stated) = (false, false);
     for attribute in element.attributes().with_checks(false) {
         let attribute = attribute.map_err(Refusal::damaged)?;
         match attribute.key.0 {
@@ -192,13 +252,13 @@ fn cell(element: &BytesStart<'_>) -> Result<CellCount, Refusal> {
                 cell.text_bytes += attribute.value.len() as u64;
             }
             "office:value-type" => is_text = attribute.value == "string",
-            "calcext:value-type" => is_error = attribute.value == "error",
+            "calcext:value-type" => cell.is_error = attribute.value == "error",
             _ => {}
         }
     }
     cell.has_value |= is_text || is_stated;
     // The text of an error may stand beside an empty value.
-    cell.has_text = is_text && !is_stated || is_error;
+    cell.has_text = is_text && !is_stated || cell.is_error;
     Ok(cell)
 }
 
@@ -223,7 +283,7 @@ mod tests {
     use super::*;
 
     fn of(rows: &str) -> Result<(), Refusal> {
-        refuse_many_cells(format!("<a><table:table table:name='t'>{rows}</table:table></a>").as_bytes())
+        scan_cells(format!("<a><table:table table:name='t'>{rows}</table:table></a>").as_bytes()).map(drop)
     }
 
     fn row(repeats: u64, cells: &str) -> String {
@@ -278,10 +338,34 @@ mod tests {
         ));
         assert!(matches!(of("<table:table-row table:number-rows-repeated='x'/>"), Err(Refusal::Damaged(_))));
         assert_eq!(of("<table:table-row table:number-rows-repeated='&#49;'/>"), Ok(()));
+        assert!(matches!(of(&row(0, "")), Err(Refusal::Damaged(_))));
         let unended = "<a><table:table table:name='t'>".as_bytes();
-        assert!(matches!(refuse_many_cells(unended), Err(Refusal::Damaged(_))));
+        assert!(matches!(scan_cells(unended), Err(Refusal::Damaged(_))));
         // Else what follows would be counted for the row within.
         assert!(matches!(of(&row(9, &row(1, ""))), Err(Refusal::Damaged(_))));
         assert!(matches!(of(&row(9, &cell(1, "", &cell(1, "", "")))), Err(Refusal::Damaged(_))));
+    }
+
+    /// Errors were texts, and no note told of them.
+    #[test]
+    fn errors_are_found_where_they_are_repeated() {
+        let error = "office:value-type='string' office:string-value='' calcext:value-type='error'";
+        let rows = [
+            row(2, &cell(9, "", "")),
+            row(3, &(cell(2, "", "") + &cell(2, error, "#N/A") + &cell(1, NUMBER, "") + &cell(1, error, "#REF!"))),
+            row(1, &cell(20_000, error, "#N/A")),
+        ];
+        let sheet = |name: &str, rows: &str| format!("<table:table table:name='{name}'>{rows}</table:table>");
+        let content =
+            format!("<a>{}{}</a>", sheet("b &amp; c", &rows.concat()), sheet("d", &row(1, &cell(1, NUMBER, ""))));
+        let errors = scan_cells(content.as_bytes()).unwrap();
+        assert_eq!(errors["d"].areas.len(), 0);
+        let of_row =
+            |row| (0..=MOST_COLUMNS).filter(|&column| errors["b & c"].contains(row, column)).collect::<Vec<_>>();
+        let expected =
+            [vec![], vec![], vec![2, 3, 5], vec![2, 3, 5], vec![2, 3, 5], (0..MOST_COLUMNS).collect(), vec![]];
+        for (row, expected) in (0..).zip(expected) {
+            assert_eq!(of_row(row), expected, "row {row}");
+        }
     }
 }

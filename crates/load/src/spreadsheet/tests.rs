@@ -55,6 +55,19 @@ fn xlsx(folder: &TempDir, sheets: &[(&str, &str)]) -> PathBuf {
     path
 }
 
+/// Writes an .ods with one sheet of these rows.
+fn ods(path: &Path, rows: &str) {
+    let content = format!(
+        "<office:document-content xmlns:office=\"urn:oasis:names:tc:opendocument:xmlns:office:1.0\" \
+         xmlns:table=\"urn:oasis:names:tc:opendocument:xmlns:table:1.0\" \
+         xmlns:text=\"urn:oasis:names:tc:opendocument:xmlns:text:1.0\"><office:body><office:spreadsheet>\
+         <table:table table:name=\"T\">{rows}</table:table></office:spreadsheet></office:body></office:document-content>"
+    );
+    let manifest = "<manifest:manifest xmlns:manifest=\"urn:oasis:names:tc:opendocument:xmlns:manifest:1.0\"/>";
+    let kind = "application/vnd.oasis.opendocument.spreadsheet";
+    archive(path, &[("mimetype", kind), ("META-INF/manifest.xml", manifest), ("content.xml", &content)]);
+}
+
 /// Writes rows of cells: a number, `=style:number`, `#error`, `?bool`, or text. An empty text is no cell.
 fn rows(rows: &[&[&str]]) -> String {
     let mut xml = String::new();
@@ -221,7 +234,7 @@ fn old_and_open_formats_are_read_alike() {
     assert_eq!(values[1], "2 'Łódź' 2.5 '1993-07-29' '2024-03-02 00:00:00' 0");
     assert_eq!(read(sheets.remove(0), &options).1, ["'007'"]);
 
-    let ods = folder.path().join("cities.ods");
+    let file = folder.path().join("cities.ods");
     let cells = |cells: &[(&str, &str, &str)]| -> String {
         let cell = |(kind, name, value): &(&str, &str, &str)| {
             let value = if *kind == "string" { String::new() } else { format!(" office:{name}=\"{value}\"") };
@@ -236,16 +249,8 @@ fn old_and_open_formats_are_read_alike() {
             ("time", "time-value", "PT36H00M05.500S"),
             ("boolean", "boolean-value", "true"),
         ]);
-    let content = format!(
-        "<office:document-content xmlns:office=\"urn:oasis:names:tc:opendocument:xmlns:office:1.0\" \
-         xmlns:table=\"urn:oasis:names:tc:opendocument:xmlns:table:1.0\" \
-         xmlns:text=\"urn:oasis:names:tc:opendocument:xmlns:text:1.0\"><office:body><office:spreadsheet>\
-         <table:table table:name=\"T\">{table}</table:table></office:spreadsheet></office:body></office:document-content>"
-    );
-    let manifest = "<manifest:manifest xmlns:manifest=\"urn:oasis:names:tc:opendocument:xmlns:manifest:1.0\"/>";
-    let kind = "application/vnd.oasis.opendocument.spreadsheet";
-    archive(&ods, &[("mimetype", kind), ("META-INF/manifest.xml", manifest), ("content.xml", &content)]);
-    let (names, values) = read(open(&ods, &[], &options).unwrap().remove(0), &options);
+    ods(&file, &table);
+    let (names, values) = read(open(&file, &[], &options).unwrap().remove(0), &options);
     assert_eq!(names, ["id", "at", "took", "ok"]);
     assert_eq!(values, ["1 '2024-03-01 12:30:00' '36:00:05.5' 1"]);
 }
@@ -372,4 +377,30 @@ fn whole_numbers_that_a_double_may_round_are_told() {
     let expected =
         "book.xlsx: 2 cells hold whole numbers beyond 2^53, the first is about 1.2345678901234568e18 in A3; ";
     assert!(told.len() == 1 && told[0].contains(expected), "{told:?}");
+}
+
+/// Errors of an .ods were texts, and negative times stayed as they are written.
+#[test]
+fn errors_and_negative_times_of_an_ods_are_those_of_an_xlsx() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("book.ods");
+    let cell = |attributes: &str, text: &str| {
+        format!("<table:table-cell {attributes}><text:p>{text}</text:p></table:table-cell>")
+    };
+    let row = |cells: [String; 2]| format!("<table:table-row>{}</table:table-row>", cells.concat());
+    let text = |text| cell("office:value-type=\"string\"", text);
+    let time = cell("office:value-type=\"time\" office:time-value=\"-PT01H30M00S\"", "-01:30");
+    let error = "calcext:value-type=\"error\" office:value-type=\"string\"";
+    let table = "<table:table-row table:number-rows-repeated=\"3\"><table:table-cell/></table:table-row>".to_owned()
+        + &row([text("took"), text("rate")])
+        + &row([time, cell(&format!("{error} table:formula=\"of:=1/0\" office:string-value=\"\""), "#DIV/0!")])
+        + &row([text("x"), text("#DIV/0!")])
+        + &row([cell(error, "#N/A"), text("")]);
+    ods(&file, &table);
+    let options = ReadOptions::default();
+    let (names, values) = read(open(&file, &[], &options).unwrap().remove(0), &options);
+    assert_eq!(names, ["took", "rate"]);
+    assert_eq!(values, ["'-01:30:00' -", "'x' '#DIV/0!'", "- -"], "a text that looks like an error is a text");
+    let notes = options.notes.all();
+    assert!(notes[0].ends_with("book.ods: 2 cells hold errors and are NULL, the first is #DIV/0! in B5"), "{notes:?}");
 }

@@ -2,12 +2,14 @@
 
 use super::cells::{Cell, Sheet, SheetCells};
 use super::limits::{MOST_BYTES, MOST_COLUMNS, MOST_ROWS, Refusal};
-use super::{ods, xls};
+use super::ods::{self, SheetErrors};
+use super::xls;
 use crate::guard::guard;
 use crate::input::Input;
 use crate::options::ReadOptions;
 use calamine::{Data, DataRef, ExcelDateTime, Ods, Reader as _, Sheets, Xls, Xlsb, Xlsx, XlsxError};
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
@@ -16,7 +18,11 @@ use std::path::Path;
 const MOST_MANIFEST_BYTES: u64 = 1 << 20;
 
 /// A workbook of any format.
-type Workbook = Sheets<BufReader<File>>;
+struct Workbook {
+    sheets: Sheets<BufReader<File>>,
+    /// The cells with errors of an .ods, by sheet.
+    errors: HashMap<String, SheetErrors>,
+}
 
 /// Returns the sheets of a workbook that have a value: those of these names, or all.
 ///
@@ -24,7 +30,7 @@ type Workbook = Sheets<BufReader<File>>;
 /// If the workbook cannot be read, has no sheet of a name in `wanted`, or no sheet with a value.
 pub fn open_sheets(input: &Input, wanted: &[String], options: &ReadOptions) -> Result<Vec<Sheet>> {
     let mut workbook = open(input)?;
-    let known = workbook.sheet_names();
+    let known = workbook.sheets.sheet_names();
     let is_all = |wanted: &[String]| matches!(wanted, [all] if all == "all" && !known.contains(all));
     let wanted = if is_all(wanted) { &[] } else { wanted };
     let is_wanted = |name: &str| wanted.iter().any(|wanted| wanted.eq_ignore_ascii_case(name));
@@ -62,6 +68,7 @@ fn open(input: &Input) -> Result<Workbook> {
     let is_compound = file.read_exact(&mut head).is_ok() && head == *b"\xD0\xCF\x11\xE0";
     let unreadable = |error: std::io::Error| Error::io("read", &input.name, error);
     file.rewind().map_err(unreadable)?;
+    let mut errors = HashMap::new();
     let kind = if is_compound {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(unreadable)?;
@@ -70,7 +77,7 @@ fn open(input: &Input) -> Result<Workbook> {
     } else {
         let mut archive = zip::ZipArchive::new(&mut file).map_err(|error| damaged(&input.name, &error.to_string()))?;
         refuse_large_texts(&mut archive, &input.name, MOST_BYTES)?;
-        refuse_repetitions(&mut archive, &input.name)?;
+        errors = scan_ods(&mut archive, &input.name)?;
         let has = |name| archive.index_for_name(name).is_some();
         if has("xl/workbook.bin") {
             Kind::Xlsb
@@ -82,10 +89,11 @@ fn open(input: &Input) -> Result<Workbook> {
     };
     file.rewind().map_err(unreadable)?;
     let opened = guard(|| Ok(read_as(kind, file))).map_err(|why| damaged(&input.name, &why))?;
-    opened.map_err(|error| match error.to_string() {
+    let sheets = opened.map_err(|error| match error.to_string() {
         text if text.to_ascii_lowercase().contains("password") => protected(&input.name),
         text => damaged(&input.name, &text),
-    })
+    })?;
+    Ok(Workbook { sheets, errors })
 }
 
 /// The format of a workbook.
@@ -96,7 +104,7 @@ enum Kind {
     Ods,
 }
 
-fn read_as(kind: Kind, file: BufReader<File>) -> std::result::Result<Workbook, calamine::Error> {
+fn read_as(kind: Kind, file: BufReader<File>) -> std::result::Result<Sheets<BufReader<File>>, calamine::Error> {
     Ok(match kind {
         Kind::Xls => Sheets::Xls(Xls::new(file)?),
         Kind::Xlsx => Sheets::Xlsx(Xlsx::new(file)?),
@@ -126,9 +134,9 @@ fn refuse_large_texts<R: Read + Seek>(archive: &mut zip::ZipArchive<R>, name: &P
     Ok(())
 }
 
-/// Fails if the cells of an .ods do not fit in memory, all those that it says once included.
-fn refuse_repetitions<R: Read + Seek>(archive: &mut zip::ZipArchive<R>, name: &Path) -> Result<()> {
-    let Some(content) = archive.index_for_name("content.xml") else { return Ok(()) };
+/// Returns the cells of an .ods with errors, by sheet. Fails if its cells do not fit in memory, all those that it says once included.
+fn scan_ods<R: Read + Seek>(archive: &mut zip::ZipArchive<R>, name: &Path) -> Result<HashMap<String, SheetErrors>> {
+    let Some(content) = archive.index_for_name("content.xml") else { return Ok(HashMap::new()) };
     if let Ok(manifest) = archive.by_name("META-INF/manifest.xml") {
         let mut text = Vec::new();
         let read = manifest.take(MOST_MANIFEST_BYTES).read_to_end(&mut text);
@@ -137,7 +145,7 @@ fn refuse_repetitions<R: Read + Seek>(archive: &mut zip::ZipArchive<R>, name: &P
         }
     }
     let content = archive.by_index(content).map_err(|error| damaged(name, &error.to_string()))?;
-    ods::refuse_many_cells(BufReader::new(content)).map_err(|refusal| refused(refusal, name))
+    ods::scan_cells(BufReader::new(content)).map_err(|refusal| refused(refusal, name))
 }
 
 fn protected(name: &Path) -> Error {
@@ -164,7 +172,7 @@ fn cells_of(workbook: &mut Workbook, name: &str, file: &Path) -> Result<SheetCel
     let place = file.join(name);
     let wrong = |why: String| damaged(&place, &why);
     let mut cells = SheetCells::default();
-    match workbook {
+    match &mut workbook.sheets {
         // A formula may be damaged where its value is not.
         Sheets::Xlsx(book) => {
             return xlsx_cells(book, name, &place, true).or_else(|_| xlsx_cells(book, name, &place, false));
@@ -176,14 +184,21 @@ fn cells_of(workbook: &mut Workbook, name: &str, file: &Path) -> Result<SheetCel
             }
         }
         Sheets::Xls(_) | Sheets::Ods(_) => {
-            let range = workbook.worksheet_range(name).map_err(|error| wrong(error.to_string()))?;
+            let range = workbook.sheets.worksheet_range(name).map_err(|error| wrong(error.to_string()))?;
+            let errors = workbook.errors.get(name);
             let (first_row, first_column) = range.start().unwrap_or_default();
             for (row, column, data) in range.used_cells() {
                 let position = |offset: usize, first: u32| {
                     u32::try_from(offset).map_or(u32::MAX, |offset| first.saturating_add(offset))
                 };
                 let at = (position(row, first_row), position(column, first_column));
-                add(&mut cells, at, cell_of_range(data), &place)?;
+                let is_error =
+                    |text: &str| !text.is_empty() && errors.is_some_and(|errors| errors.contains(at.0, at.1));
+                let cell = match data {
+                    Data::String(text) if is_error(text) => Cell::Error(text.clone()),
+                    _ => cell_of_range(data),
+                };
+                add(&mut cells, at, cell, &place)?;
             }
         }
     }
