@@ -20,8 +20,11 @@
  * function returns.
  *
  * Threads: different writers may be used by different threads at once. One object may be used by any thread, but by one at
- * a time. The library starts threads of its own; they call nothing of the program. fork() of a process with a writer leaves
- * the writer to the parent.
+ * a time. The library starts threads of its own; they call nothing of the program.
+ *
+ * fork() of a process with a writer leaves the writer to the parent. In the child, litepress_abort() frees nothing and removes
+ * nothing; litepress_finish(), litepress_table(), litepress_insert_rows() and the appends fail with LITEPRESS_USAGE, and
+ * litepress_insert() does, at the latest after some MiB of rows. The parent's rows stay as they are, whatever the child calls.
  *
  * ABI: functions and constants stay as they are within a soname. A struct that may grow begins with its size.
  */

@@ -265,6 +265,7 @@ pub unsafe extern "C" fn litepress_insert_rows(
         let total = count.checked_mul(rows).ok_or_else(|| Error::new(ErrorKind::Usage, "too many values"))?;
         // SAFETY: the caller gives this number of values for each of the rows.
         let all = unsafe { values(all, total, "values") }?;
+        writer.refuse_lost()?;
         let mut inserted = writer.table(table)?;
         for row in 0..rows {
             inserted.insert(CRow(&all[row * count..][..count]))?;

@@ -97,6 +97,11 @@ impl CWriter {
         Ok(&numbered(&self.tables, number)?.columns)
     }
 
+    /// Refuses a writer that has failed, or that belongs to the process that this one was forked from.
+    pub fn refuse_lost(&self) -> Result<()> {
+        self.writer.refuse_lost()
+    }
+
     /// Lets the watcher look at the progress.
     pub fn watch(&mut self) -> Result<()> {
         if let Some(watcher) = &mut self.watcher {
@@ -108,6 +113,7 @@ impl CWriter {
 
     fn finish(self) -> Result<CSummary> {
         let Self { writer, existing, progress, mut watcher, .. } = self;
+        writer.refuse_lost()?;
         let _own_use = existing.as_deref().map(OwnUse::begin).transpose()?;
         let written = writer.finish_watched(WATCH_TIME, &mut || {
             if let Some(watcher) = &mut watcher {

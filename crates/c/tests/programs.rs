@@ -94,6 +94,16 @@ fn arrow_batches_are_taken() {
     assert_eq!(found, "1one9 2-9 3three9 1one9 2-9 3three9 1one9 2-9 3three9 4four5");
 }
 
+/// A child that ended its copy of a writer removed the temporary file of the parent, whose rows were gone.
+#[test]
+fn a_fork_leaves_the_writer_to_its_parent() {
+    let bench = Bench::new();
+    let Some(program) = bench.compile("tests/fork.c", &["-std=c99"]) else { return };
+    let command = Command::new(program);
+    assert_eq!(bench.run(command, bench.folder.path()), "");
+    assert_eq!(query::<i64>(&bench.path("forked.db"), "SELECT count(*) FROM t WHERE a = 7"), 1_001_001);
+}
+
 /// Reads beyond what the program gave, and memory that the program forgets to free, would show here.
 #[test]
 fn the_sanitizers_find_nothing() {

@@ -44,8 +44,13 @@ const SPOOL_SHARE: u64 = 8;
 /// [`wait`](Self::wait), [`finish`](Self::finish).
 /// Memory: within [`Options::memory_bytes`], and about 8 MiB for every table with rows. Dropped unfinished, it leaves
 /// nothing behind.
+///
+/// **It belongs to the process that made it.** A forked process has a copy without the threads, and no right to the files. Dropped
+/// there, the copy removes nothing and leaks its memory. `send_parts` and `begin_finish` fail there.
 #[derive(Debug)]
 pub struct Pipeline {
+    /// The process that made it.
+    process: u32,
     target: Target,
     options: Options,
     schema: Schema,
@@ -153,6 +158,7 @@ impl Pipeline {
             (encoder, spool)
         };
         Self {
+            process: std::process::id(),
             may_be_first,
             order,
             tables: schema.tables.iter().map(table).collect(),
@@ -165,6 +171,22 @@ impl Pipeline {
             is_append,
             truncated: truncates.then(BTreeSet::new),
         }
+    }
+
+    fn is_forked(&self) -> bool {
+        self.process != std::process::id()
+    }
+
+    /// Refuses every use in a forked process. It asks the operating system, which is too slow to be done for every row.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if another process made the pipeline.
+    pub fn refuse_forked(&self) -> Result<()> {
+        if !self.is_forked() {
+            return Ok(());
+        }
+        let message = "this writer belongs to the process that this one was forked from";
+        Err(Error::new(ErrorKind::Usage, message).advise("create one here"))
     }
 
     /// Notes that rows come for a table. If the old ones are to be deleted, they are, even if none come.
@@ -209,12 +231,14 @@ impl Pipeline {
     /// whether all parts are sent: if not, the call is to be repeated.
     ///
     /// # Errors
-    /// The error of the engine; a temporary file that cannot be written.
+    /// The error of the engine; a temporary file that cannot be written; a forked process.
     pub fn send_parts(&mut self, table: usize, patience: Duration) -> Result<bool> {
         if matches!(&self.state, State::Running(engine) if engine.is_over()) {
             return Err(self.failure());
         }
         if !self.tables[table].0.whole.is_empty() {
+            // The temporary file of the spools is the parent's, too.
+            self.refuse_forked()?;
             self.stream(table)?;
         }
         while let Some(part) = self.tables[table].0.whole.pop_front() {
@@ -277,8 +301,9 @@ impl Pipeline {
     /// was sent. REQUIRES: all parts are sent.
     ///
     /// # Errors
-    /// The error of the engine.
+    /// The error of the engine; a forked process.
     pub fn begin_finish(&mut self) -> Result<()> {
+        self.refuse_forked()?;
         assert!(self.tables.iter().all(|(encoder, _)| encoder.whole.is_empty()), "all parts are sent");
         if matches!(self.state, State::Waiting(_)) {
             self.start(None)?;
@@ -316,9 +341,13 @@ impl Pipeline {
         }
     }
 
-    /// Discards the database. Returns when nothing is left of it.
+    /// Discards the database. Returns when nothing is left of it. In a forked process it forgets the copy: to drop that would remove
+    /// files of the other process, or wait for its threads.
     pub fn give_up(&mut self) {
-        if let State::Running(engine) = mem::replace(&mut self.state, State::Over) {
+        let state = mem::replace(&mut self.state, State::Over);
+        if self.is_forked() {
+            mem::forget(state);
+        } else if let State::Running(engine) = state {
             engine.give_up();
         }
     }

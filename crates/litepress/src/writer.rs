@@ -33,6 +33,8 @@ const ORIGIN: &str = "<schema>";
 ///   rows of one key, and a CHECK, are reported later, at the latest by `finish`. Such an error is the end of the
 ///   writer: all later calls fail and say why.
 /// * **Drop**: dropped unfinished, it leaves nothing behind. A file that was there is as it was.
+/// * **fork(2)**: a forked process leaves the writer to its parent. Dropped there, the copy has no effect; `finish`, the
+///   request for a table and [`TableWriter::append`] fail there, and so does [`TableWriter::insert`] after some MiB.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -184,7 +186,7 @@ impl Writer {
     }
 
     fn table_with(&mut self, name: &str, columns: Option<&[&str]>) -> Result<TableWriter<'_>> {
-        self.refuse_failed()?;
+        self.refuse_lost()?;
         let Some(table) = self.schema().position(name) else {
             let names: Vec<&str> = self.schema().tables.iter().map(|table| table.name.as_str()).collect();
             let error = Error::new(ErrorKind::Usage, format!("there is no table {name}"));
@@ -224,7 +226,7 @@ impl Writer {
     /// # Errors
     /// As [`finish`](Self::finish); [`ErrorKind::Interrupted`] after [`Progress::stop`](crate::Progress::stop).
     pub fn finish_watched(mut self, time: Duration, watch: &mut dyn FnMut()) -> Result<FinishedDatabase> {
-        self.refuse_failed()?;
+        self.refuse_lost()?;
         for table in 0..self.buffers.len() {
             self.encode(table)?;
         }
@@ -257,6 +259,17 @@ impl Writer {
         self.failure = Some(error.to_string());
         self.pipeline.give_up();
         error
+    }
+
+    /// Refuses a writer that has failed, or that is the copy of a forked process. For faces that have something to do before they
+    /// [`finish`](Self::finish).
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`], with the failure.
+    #[doc(hidden)]
+    pub fn refuse_lost(&self) -> Result<()> {
+        self.pipeline.refuse_forked()?;
+        self.refuse_failed()
     }
 
     fn refuse_failed(&self) -> Result<()> {
@@ -320,7 +333,7 @@ impl TableWriter<'_> {
     pub fn append(&mut self, batch: &arrow_array::RecordBatch) -> Result<()> {
         use litepress_load::{arrow, options::ReadOptions};
         let writer = &mut *self.writer;
-        writer.refuse_failed()?;
+        writer.refuse_lost()?;
         let batches = arrow_array::RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
         let mut reader = arrow::batches(Box::new(batches), &ReadOptions::default())?;
         let column_sources = writer.pipeline.encoder(self.table).supplies_of_reader(&mut *reader)?;
