@@ -144,6 +144,7 @@ litepress_status litepress_create(const char *path, const char *schema, const li
 /*
  * Begins to add rows to a database that exists. All rows are added in one transaction by litepress_finish(), and no lock is
  * held before. `schema` makes tables that the database lacks, or all of it if there is no file; NULL if there is nothing to make.
+ * Options that have no effect on a database that exists are refused here, and those about keys by litepress_table().
  * LITEPRESS_TARGET, here or from litepress_finish(): another SQLite in this process has a lock on the database. End its
  * transaction, or close its connection.
  */
@@ -153,7 +154,8 @@ litepress_status litepress_open(const char *path, const char *schema, const lite
 /*
  * Gets a number for a table and the columns for which its rows have values, in this order. `columns` NULL: all columns that
  * are not computed, in the order of the schema. Columns that are left out get their DEFAULT, or NULL; an INTEGER PRIMARY KEY gets
- * the next integer. A table may have several numbers, with other columns.
+ * the next integer. A table may have several numbers, with other columns. With the option "on-conflict" "update", a table
+ * without the key is refused, and so are columns without all of the key.
  */
 litepress_status litepress_table(litepress_writer *writer, const char *name, const char *const *columns, size_t count,
                                  size_t *table, litepress_error **error);

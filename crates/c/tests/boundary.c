@@ -180,6 +180,54 @@ static void bytes_that_are_not_there_are_refused(void) {
     litepress_abort(writer);
 }
 
+/* Expects that an option is refused by litepress_open(), or by litepress_create() if `is_new`, or else by litepress_table(). */
+static void is_refused_before_rows(const char *schema, int is_new, const char *const (*set)[2], const char *words) {
+    litepress_writer *writer;
+    litepress_error *error = NULL;
+    litepress_options *options = litepress_options_new();
+    size_t table;
+    remove(in_folder("early.db"));
+    if (!is_new) {
+        WORKS(litepress_create(in_folder("early.db"), schema, NULL, &writer, &error));
+        WORKS(litepress_finish(writer, NULL, &error));
+    }
+    for (; (*set)[0]; set++) WORKS(litepress_options_set(options, (*set)[0], (*set)[1], &error));
+    litepress_status status = is_new ? litepress_create(in_folder("early.db"), schema, options, &writer, &error)
+                                     : litepress_open(in_folder("early.db"), NULL, options, &writer, &error);
+    if (status == LITEPRESS_OK) {
+        status = litepress_table(writer, "t", NULL, 0, &table, &error);
+        litepress_abort(writer);
+    }
+    EXPECT(status == LITEPRESS_USAGE || status == LITEPRESS_IO);
+    if (!strstr(litepress_error_message(error), words)) {
+        fprintf(stderr, "%s is not in: %s\n", words, litepress_error_message(error));
+        exit(1);
+    }
+    litepress_error_free(error);
+    litepress_options_free(options);
+}
+
+/* A run of hours gave all of its rows, and litepress_finish() refused them with the writer: an option was wrong from the start. */
+static void wrong_options_are_found_before_rows(void) {
+    const char *plain = "CREATE TABLE t (a, b)", *keyed = "CREATE TABLE t (a PRIMARY KEY, b)";
+    const char *const overwrite[][2] = {{"overwrite", "true"}, {NULL, NULL}};
+    const char *const page_size[][2] = {{"page-size", "4096"}, {NULL, NULL}};
+    const char *const temp_dir[][2] = {{"temp-dir", "/nonexistent"}, {NULL, NULL}};
+    const char *const update[][2] = {{"on-conflict", "update"}, {NULL, NULL}};
+    const char *const no_column[][2] = {{"on-conflict", "update"}, {"key", "zz"}, {NULL, NULL}};
+    const char *const no_key[][2] = {{"on-conflict", "update"}, {"key", "b"}, {NULL, NULL}};
+    const char *const no_update[][2] = {{"on-conflict", "update"}, {"update-columns", "zz"}, {NULL, NULL}};
+    is_refused_before_rows(plain, 0, overwrite, "\"overwrite\"");
+    is_refused_before_rows(plain, 0, page_size, "\"page-size\"");
+    for (int is_new = 0; is_new < 2; is_new++) {
+        is_refused_before_rows(plain, is_new, temp_dir, "does not exist");
+        is_refused_before_rows(plain, is_new, update, "no PRIMARY KEY and no unique key");
+        is_refused_before_rows(keyed, is_new, no_column, "no column zz");
+        is_refused_before_rows(keyed, is_new, no_key, "are no unique key");
+        is_refused_before_rows(keyed, is_new, no_update, "no column zz");
+    }
+}
+
 static void errors_have_a_place(void) {
     litepress_writer *writer;
     size_t table;
@@ -248,6 +296,7 @@ int main(int count, char **arguments) {
     options_are_checked();
     rows_and_columns();
     bytes_that_are_not_there_are_refused();
+    wrong_options_are_found_before_rows();
     errors_have_a_place();
     a_watcher_stops_the_writer();
     locks_of_another_sqlite_are_found();

@@ -1,9 +1,11 @@
-//! Tries the definitions of an append before any row is read, for a plan that must fail where the append would.
+//! Checks an append before any row is read: for a plan that must fail where the append would, and for a writer whose rows a late
+//! failure would lose.
 
 use crate::append::{definition_of, refuse_options, refuse_stale_indexes};
 use crate::options::Options;
 use crate::sqlite::{SessionOptions, SqliteSession, updated_by_key};
-use crate::{Conflict, Result, Schema};
+use crate::{Conflict, Result, Schema, resources};
+use litepress_rows::Table;
 use litepress_rows::schema::SchemaAdditions;
 
 /// Fails as an append would before its first row: an option is for new databases, SQLite refuses a column or an object that is added, or
@@ -22,15 +24,31 @@ pub fn rehearse_additions(
     options: &Options,
     tables: &[(usize, Vec<usize>)],
 ) -> Result<()> {
-    refuse_options(options)?;
+    check_append_options(options)?;
     refuse_stale_indexes(schema, options, tables.iter().map(|(table, _)| *table))?;
     if !additions.is_empty() {
         define(existing, additions, options)?;
     }
+    tables.iter().try_for_each(|(table, missing)| check_update(&schema.tables[*table], options, missing))
+}
+
+/// Fails if an append cannot have these options: one is for new databases, or the folder for temporary files does not exist.
+///
+/// # Errors
+/// The error of the append.
+pub fn check_append_options(options: &Options) -> Result<()> {
+    refuse_options(options)?;
+    resources::bounded(options).map(drop)
+}
+
+/// Fails if rows are to update others, and the table has no key for that, or rows that lack the columns at the positions `missing`
+/// have none.
+///
+/// # Errors
+/// The error that SQLite's part of the work would meet.
+pub fn check_update(table: &Table, options: &Options, missing: &[usize]) -> Result<()> {
     if options.on_conflict == Conflict::Update {
-        for (table, missing) in tables {
-            updated_by_key(&schema.tables[*table], options, missing)?;
-        }
+        updated_by_key(table, options, missing)?;
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ use crate::build::{refuse_special_name, refuse_special_target};
 use crate::{AppendOptions, Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES, Options, Result, Schema, Target};
 use engine_thread::{Destination, EngineThread, SendResult};
 use litepress_engine::plan::{BuildMethod, plan_objects};
-use litepress_engine::{Spool, SpoolBudget};
+use litepress_engine::{Spool, SpoolBudget, check_append_options};
 use litepress_rows::RowidOrder;
 use litepress_rows::schema::SchemaAdditions;
 use std::collections::BTreeSet;
@@ -109,7 +109,7 @@ impl Pipeline {
     /// is held, before [`begin_finish`](Self::begin_finish). If there is no file, a new one is made by `schema`.
     ///
     /// # Errors
-    /// If the file is no database; as [`create`](Self::create).
+    /// If the file is no database; options that have no effect on a database that exists; as [`create`](Self::create).
     pub fn append(path: PathBuf, schema: Option<Schema>, options: Options, append: &AppendOptions) -> Result<Self> {
         refuse_special_name(&path)?;
         let Some(known) = existing(&path, append)? else {
@@ -118,6 +118,7 @@ impl Pipeline {
             let schema = schema.ok_or_else(error)?;
             return Self::create(Target::File(path), schema, options);
         };
+        check_append_options(&options)?;
         let mut full = known.clone();
         let objects = schema.map(|schema| full.add(&schema)).unwrap_or_default();
         let additions = SchemaAdditions { objects, ..SchemaAdditions::default() };
@@ -152,7 +153,7 @@ impl Pipeline {
             (None, _) => std::env::temp_dir(),
         };
         let table = |table| {
-            let encoder = TableEncoder::new(table, options.on_conflict);
+            let encoder = TableEncoder::new(table, &options);
             let spool = Spool::new(encoder.rowid_order());
             let spool = if is_append { spool.dense(table) } else { spool };
             (encoder, spool)

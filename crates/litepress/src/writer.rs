@@ -147,7 +147,7 @@ impl Writer {
     /// row.
     ///
     /// # Errors
-    /// No table has this name.
+    /// No table has this name; rows are to update others, and the table has no key that the options name, or none at all.
     pub fn table(&mut self, name: &str) -> Result<TableWriter<'_>> {
         self.table_with(name, None)
     }
@@ -166,7 +166,8 @@ impl Writer {
     /// ```
     ///
     /// # Errors
-    /// No table has this name; it has no such column; a column that is left out needs a value.
+    /// No table has this name; it has no such column; a column that is left out needs a value, or belongs to the key by which rows
+    /// are updated.
     pub fn table_columns(&mut self, name: &str, columns: &[&str]) -> Result<TableWriter<'_>> {
         self.table_with(name, Some(columns))
     }

@@ -271,3 +271,23 @@ fn record_batches_go_by_name_between_other_rows() {
     let sqlite = sqlite(db.finish().unwrap());
     assert_eq!(texts(&sqlite, "SELECT id || quote(name) FROM t"), ["1'a'", "2'b'", "3NULL", "4'd'"]);
 }
+
+/// An update without a key, or by one that is none, was refused by `finish`, when all rows were given.
+#[test]
+fn an_update_without_a_key_is_refused_before_its_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.db");
+    let schema = "CREATE TABLE t (a PRIMARY KEY, b); CREATE TABLE u (a, b)";
+    Writer::create(&path, schema).unwrap().finish().unwrap();
+    let update = || Options::default().on_conflict(Conflict::Update);
+    let open = |options| Writer::open(&path, options, &AppendOptions::default());
+    let mut db = open(update()).unwrap();
+    assert!(db.table("u").unwrap_err().to_string().contains("no PRIMARY KEY and no unique key"));
+    assert!(db.table_columns("t", &["b"]).unwrap_err().to_string().contains("the data lack the column a of the key"));
+    db.table("t").unwrap().insert((1, 2)).unwrap();
+    assert_eq!(db.finish().unwrap().summary.rows, 1);
+    let error = open(update().key(&["b"])).unwrap().table("t").unwrap_err().to_string();
+    assert!(error.contains("are no unique key"), "{error}");
+    let error = open(Options::default().overwrite(true)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+}

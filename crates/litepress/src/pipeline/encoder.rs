@@ -1,9 +1,9 @@
 //! The rows of one table on their way to the engine: batches become records, records become parts.
 
-use crate::{Conflict, Error, ErrorKind, Result};
-use litepress_engine::PartRows;
+use crate::{Conflict, Error, ErrorKind, Options, Result};
+use litepress_engine::{PartRows, check_update};
 use litepress_load::reader::{FileColumn, Piece, Reader};
-use litepress_load::schema::{Naming, matching};
+use litepress_load::schema::{ColumnMapping, Naming, matching};
 use litepress_load::source::{BatchEncoder, ColumnSource};
 use litepress_rows::source::PART_BYTES;
 use litepress_rows::{RecordChunk, RowidOrder, Table};
@@ -19,7 +19,7 @@ const FULL_BYTES: usize = PART_BYTES - 2 * RecordChunk::TARGET_BYTES;
 #[derive(Debug)]
 pub struct TableEncoder {
     table: Table,
-    conflict: Conflict,
+    options: Options,
     rows: u64,
     /// Texts of them that were cut at a NUL.
     cut_texts: u64,
@@ -36,10 +36,10 @@ pub struct TableEncoder {
 }
 
 impl TableEncoder {
-    pub(super) fn new(table: &Table, conflict: Conflict) -> Self {
+    pub(super) fn new(table: &Table, options: &Options) -> Self {
         Self {
             table: table.clone(),
-            conflict,
+            options: options.clone(),
             rows: 0,
             cut_texts: 0,
             // AUTOINCREMENT begins with 1, whatever is there.
@@ -82,9 +82,9 @@ impl TableEncoder {
     /// batches with one block per field.
     ///
     /// # Errors
-    /// All fields and columns that do not mapping, in one error.
+    /// All fields and columns that do not match, in one error; rows that are to update others, without a key for that.
     pub fn column_sources(&self, fields: &[FileColumn]) -> Result<Vec<ColumnSource>> {
-        let mapping = matching(&self.table, fields, Naming::Given, &[], None).map_err(Error::all_of)?;
+        let mapping = self.mapping(fields)?;
         let of_fields = |source: ColumnSource| match source {
             ColumnSource::File(at) => ColumnSource::File(mapping.projected[at].field.unwrap_or(at)),
             other => other,
@@ -97,9 +97,17 @@ impl TableEncoder {
     /// # Errors
     /// As [`column_sources`](Self::column_sources); a column that the reader cannot give in the form of the table.
     pub fn supplies_of_reader(&self, reader: &mut dyn Reader) -> Result<Vec<ColumnSource>> {
-        let mapping = matching(&self.table, reader.columns(), Naming::Given, &[], None).map_err(Error::all_of)?;
+        let mapping = self.mapping(reader.columns())?;
         reader.project(&mapping.projected)?;
         Ok(mapping.column_sources)
+    }
+
+    /// Maps fields to columns. An update without a key is found out here, before the rows are taken: the engine would notice
+    /// only when all rows are given, and they would be lost.
+    fn mapping(&self, fields: &[FileColumn]) -> Result<ColumnMapping> {
+        let mapping = matching(&self.table, fields, Naming::Given, &[], None).map_err(Error::all_of)?;
+        check_update(&self.table, &self.options, &mapping.missing)?;
+        Ok(mapping)
     }
 
     /// Encodes all rows of a piece.
@@ -110,7 +118,7 @@ impl TableEncoder {
         self.know_missing(column_sources)?;
         let mut batch_encoder = match self.batch_encoder.take() {
             Some((known, batch_encoder)) if known == column_sources => batch_encoder,
-            _ => BatchEncoder::new(&self.table, self.conflict, column_sources.to_vec()),
+            _ => BatchEncoder::new(&self.table, self.options.on_conflict, column_sources.to_vec()),
         };
         let done = self.encode_with(&mut batch_encoder, piece);
         self.batch_encoder = Some((column_sources.to_vec(), batch_encoder));
@@ -124,7 +132,7 @@ impl TableEncoder {
         let missing: Vec<usize> =
             columns.filter(|(_, source)| !matches!(source, ColumnSource::File(_))).map(|(column, _)| column).collect();
         let is_other = self.missing.as_ref().is_some_and(|known| *known != missing);
-        if is_other && self.conflict == Conflict::Update {
+        if is_other && self.options.on_conflict == Conflict::Update {
             let message = "rows that update others have values for other columns than the rows before them";
             let error = Error::new(ErrorKind::Usage, message).in_table(&self.table.name);
             return Err(error.advise("add rows with different columns one writer after another"));
