@@ -219,6 +219,10 @@ struct ArrowArrayStream;
 /*
  * Appends all batches of a stream. Columns are found by their names. The stream is moved: it is released when the function
  * returns, whatever its result.
+ *
+ * A column of the table without a type keeps values as they come: INTEGER, REAL or TEXT as the Arrow type says. Decimals of a
+ * declared precision above 15 digits are TEXT with all digits there, whatever the values; a REAL or INTEGER column makes numbers
+ * of them.
  */
 litepress_status litepress_append_stream(litepress_writer *writer, const char *table, struct ArrowArrayStream *stream,
                                          litepress_error **error);

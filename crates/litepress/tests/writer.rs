@@ -272,6 +272,33 @@ fn record_batches_go_by_name_between_other_rows() {
     assert_eq!(texts(&sqlite, "SELECT id || quote(name) FROM t"), ["1'a'", "2'b'", "3NULL", "4'd'"]);
 }
 
+/// Rows of decimals with 38 digits by declaration came in batches. Those of few digits became numbers, and those of another batch, texts:
+/// one column held 1.1 and '1.10'.
+#[cfg(feature = "arrow")]
+#[test]
+fn wide_decimals_have_one_form_whatever_their_batches() {
+    use arrow_array::{ArrayRef, Decimal128Array, RecordBatch};
+    use std::sync::Arc;
+    let batch = |values: &[i128]| {
+        let decimals = Decimal128Array::from(values.to_vec()).with_precision_and_scale(38, 2).unwrap();
+        RecordBatch::try_from_iter([("a", Arc::new(decimals) as ArrayRef)]).unwrap()
+    };
+    let wide = 9_999_999_999_999_999_999_999;
+    let in_batches = |schema: &str, batches: &[&[i128]]| {
+        let mut db = in_memory(schema);
+        batches.iter().for_each(|values| db.table("t").unwrap().append(&batch(values)).unwrap());
+        texts(&sqlite(db.finish().unwrap()), "SELECT quote(a) FROM t")
+    };
+    let stored = ["'1.10'", "'2.00'", "'99999999999999999999.99'", "'1.10'", "'1.10'"];
+    for schema in ["CREATE TABLE t (a)", "CREATE TABLE t (a ANY) STRICT", "CREATE TABLE t (a TEXT)"] {
+        assert_eq!(in_batches(schema, &[&[110, 200], &[wide, 110], &[110]]), stored, "{schema}");
+        assert_eq!(in_batches(schema, &[&[110, 200, wide, 110, 110]]), stored, "{schema}");
+    }
+    for schema in ["CREATE TABLE t (a REAL)", "CREATE TABLE t (a NUMERIC)"] {
+        assert_eq!(in_batches(schema, &[&[110], &[wide, 110]]), ["1.1", "1.0e+20", "1.1"], "{schema}");
+    }
+}
+
 /// An update without a key, or by one that is none, was refused by `finish`, when all rows were given.
 #[test]
 fn an_update_without_a_key_is_refused_before_its_rows() {

@@ -14,7 +14,7 @@ use crate::options::ReadOptions;
 use crate::reader::{Batch, FileColumn, Piece, ProjectedColumn, Reader};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, FieldRef};
-use litepress_rows::{Error, ErrorKind, Result};
+use litepress_rows::{Affinity, Error, ErrorKind, Result};
 use std::collections::VecDeque;
 
 /// Maximum rows of a piece: enough for [`PIECE_BYTES`] if rows are short.
@@ -44,7 +44,8 @@ pub fn batches(reader: Box<dyn RecordBatchReader + Send>, options: &ReadOptions)
 /// Does the same as [`batches`] with facts that the schema does not state.
 ///
 /// DuckDB's sums and decimals of polars have 38 digits by declaration, whatever their values. The first `ROWS_AHEAD` rows of a
-/// stream with such columns are read at once, or all rows if they are in memory: their values decide.
+/// stream with such columns are read at once, or all rows if they are in memory: their values decide. A column of a table that keeps
+/// any value gets texts, whatever the values.
 ///
 /// # Errors
 /// [`ErrorKind::Data`] if the schema has no columns, repeats a name, has an empty one, or is nested deeper than 64 levels; if
@@ -145,6 +146,21 @@ impl BatchReader {
         Ok(None)
     }
 
+    /// Gives wide decimals their declared digits if the table's column keeps any value: they are texts there. By their values, those
+    /// of one stream or batch would be numbers beside the texts of another.
+    fn by_declaration(&self, column: &ProjectedColumn) -> ProjectedColumn {
+        let found = column.field.or_else(|| self.fields.iter().position(|field| field.name == column.name));
+        let declared = found.and_then(|position| self.types.get(position)).map(|(field, _)| field.data_type());
+        let is_kept = column.affinity == Affinity::Blob && column.form.is_none();
+        let wide = declared.filter(|declared| is_kept && reads_ahead(declared)).map(SemanticType::of_type);
+        match wide {
+            Some(SemanticType::Decimal { precision, .. }) => {
+                ProjectedColumn { most_digits: Some(precision), ..column.clone() }
+            }
+            _ => column.clone(),
+        }
+    }
+
     fn take(&self, batch: &RecordBatch) -> Result<Cut, String> {
         let rows = batch.num_rows();
         let mut columns = Vec::with_capacity(self.projection.len());
@@ -169,7 +185,8 @@ impl Reader for BatchReader {
     }
 
     fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
-        (self.projection, self.columns) = plan_columns(columns, &self.fields, &self.types, &self.options)?;
+        let columns: Vec<ProjectedColumn> = columns.iter().map(|column| self.by_declaration(column)).collect();
+        (self.projection, self.columns) = plan_columns(&columns, &self.fields, &self.types, &self.options)?;
         Ok(())
     }
 
