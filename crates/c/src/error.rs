@@ -3,6 +3,7 @@
 use litepress::message::{OptionName, OptionValue, Words};
 use litepress::{Error, ErrorKind, Result};
 use std::any::Any;
+use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -54,8 +55,30 @@ pub struct CError {
     record: u64,
 }
 
+/// Options that are on or off.
+const FLAGS: [OptionName; 3] = [OptionName::EnforceForeignKeys, OptionName::Overwrite, OptionName::Truncate];
+
+/// Options with a value of their own, besides these.
+const VALUES: [OptionName; 8] = [
+    OptionName::BusyTimeout,
+    OptionName::Key,
+    OptionName::Memory,
+    OptionName::OnConflict,
+    OptionName::PageSize,
+    OptionName::TempDir,
+    OptionName::UpdateColumns,
+    OptionName::Verify,
+];
+
+/// The advice for values that only an option of the program could convert.
+const CONVERT: &str = "convert the values of the column before you give them, to texts for example";
+
 /// The words of C: options are set by their names.
-struct OptionsSet;
+#[derive(Default)]
+struct OptionsSet {
+    /// Set when an option was named that C lacks.
+    has_named_another: Cell<bool>,
+}
 
 impl Words for OptionsSet {
     fn name(&self, name: OptionName) -> String {
@@ -63,8 +86,15 @@ impl Words for OptionsSet {
     }
 
     fn option(&self, name: OptionName, value: &OptionValue) -> String {
+        if name == OptionName::Append {
+            return "litepress_open()".to_owned();
+        }
+        if !FLAGS.contains(&name) && !VALUES.contains(&name) {
+            self.has_named_another.set(true);
+        }
         let value = match value {
-            OptionValue::None => "true".to_owned(),
+            OptionValue::None if FLAGS.contains(&name) => "true".to_owned(),
+            OptionValue::None => return format!("the option {}", self.name(name)),
             OptionValue::Word(word) => word.clone().into_owned(),
             OptionValue::Names(names) => names.join(","),
             OptionValue::Pair(left, right) => format!("{left}={right}"),
@@ -79,6 +109,16 @@ impl Words for OptionsSet {
     }
 }
 
+/// Returns the advice, if it can be followed in C.
+fn advice_of(error: &Error) -> Option<String> {
+    let words = OptionsSet::default();
+    let advice = error.advice_in(&words)?;
+    if !words.has_named_another.get() {
+        return Some(advice);
+    }
+    (error.kind() == ErrorKind::Data).then(|| CONVERT.to_owned())
+}
+
 impl CError {
     fn of(error: &Error) -> Self {
         let place = error.place();
@@ -86,8 +126,8 @@ impl CError {
         let excerpt = error.excerpt().map_or(String::new(), |excerpt| format!("\n{}", excerpt.trim_end()));
         Self {
             status: status_of(error.kind()),
-            message: c_text(&(error.headline_in(&OptionsSet) + &excerpt)),
-            advice: error.advice_in(&OptionsSet).as_deref().map(c_text),
+            message: c_text(&(error.headline_in(&OptionsSet::default()) + &excerpt)),
+            advice: advice_of(error).as_deref().map(c_text),
             file: place.file.as_deref().map(Path::to_string_lossy).as_deref().map(c_text),
             table: text(&place.table),
             column: text(&place.column),

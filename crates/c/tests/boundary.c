@@ -180,6 +180,28 @@ static void bytes_that_are_not_there_are_refused(void) {
     litepress_abort(writer);
 }
 
+/* Advice named options that C lacks ("append", "store-as"), and values that no option has ("page-size", "true"). */
+static void advice_can_be_followed(void) {
+    litepress_writer *writer;
+    litepress_error *error = NULL;
+    litepress_options *options = litepress_options_new();
+    WORKS(litepress_create(in_folder("advice.db"), "CREATE TABLE t (a UNIQUE, b UNIQUE)", NULL, &writer, &error));
+    WORKS(litepress_finish(writer, NULL, &error));
+    EXPECT(litepress_create(in_folder("advice.db"), SCHEMA, NULL, &writer, &error) == LITEPRESS_EXISTS);
+    EXPECT(strstr(litepress_error_advice(error), "litepress_options_set(options, \"overwrite\", \"true\")"));
+    litepress_error_free(error);
+    WORKS(litepress_options_set(options, "page-size", "8192", &error));
+    FAILS(litepress_open(in_folder("advice.db"), NULL, options, &writer, &error), LITEPRESS_USAGE,
+          "the option \"page-size\" has no effect beside litepress_open()");
+    litepress_options_free(options);
+    options = litepress_options_new();
+    WORKS(litepress_options_set(options, "temp-dir", in_folder("absent"), &error));
+    EXPECT(litepress_open(in_folder("advice.db"), NULL, options, &writer, &error) == LITEPRESS_IO);
+    EXPECT(strstr(litepress_error_advice(error), "with the option \"temp-dir\""));
+    litepress_error_free(error);
+    litepress_options_free(options);
+}
+
 /* Expects that an option is refused by litepress_open(), or by litepress_create() if `is_new`, or else by litepress_table(). */
 static void is_refused_before_rows(const char *schema, int is_new, const char *const (*set)[2], const char *words) {
     litepress_writer *writer;
@@ -296,6 +318,7 @@ int main(int count, char **arguments) {
     options_are_checked();
     rows_and_columns();
     bytes_that_are_not_there_are_refused();
+    advice_can_be_followed();
     wrong_options_are_found_before_rows();
     errors_have_a_place();
     a_watcher_stops_the_writer();
