@@ -207,7 +207,8 @@ typedef struct litepress_column {
     const uint8_t *valid; /* Bits, the lowest of each byte first: 1 if the row has a value. NULL: all rows have one. */
 } litepress_column;
 
-/* Appends `rows` rows, column by column: the fastest way for rows of a program. `count` is the number of columns. */
+/* Appends `rows` rows, column by column: the fastest way for rows of a program. `count` is the number of columns;
+ * it is 0 if the number of the table is for no columns, and all of them get their DEFAULT. */
 litepress_status litepress_append(litepress_writer *writer, size_t table, const litepress_column *columns, size_t count,
                                   size_t rows, litepress_error **error);
 
@@ -218,7 +219,8 @@ struct ArrowArrayStream;
 
 /*
  * Appends all batches of a stream. Columns are found by their names. The stream is moved: it is released when the function
- * returns, whatever its result.
+ * returns, whatever its result. If it fails after its first batch, or a later batch does not fit the table, the writer has ended:
+ * litepress_finish() fails, and publishes none of the rows.
  *
  * A column of the table without a type keeps values as they come: INTEGER, REAL or TEXT as the Arrow type says. Decimals of a
  * declared precision above 15 digits are TEXT with all digits there, whatever the values; a REAL or INTEGER column makes numbers

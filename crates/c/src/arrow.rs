@@ -32,8 +32,13 @@ pub unsafe extern "C" fn litepress_append_stream(
             return Err(Error::new(ErrorKind::Usage, "the stream was released before"));
         }
         let batches = RecordBatchStreamReader::try_new(stream).map_err(|error| told(&error))?;
+        let mut has_begun = false;
         for batch in batches {
-            writer.table_by_name(table)?.append(&batch.map_err(|error| told(&error).in_table(table))?)?;
+            let batch = batch.map_err(|error| told(&error).in_table(table));
+            let appended = batch.and_then(|batch| writer.table_by_name(table)?.append(&batch));
+            // The first batches alone must not be published.
+            appended.map_err(|error| if has_begun { writer.end(error) } else { error })?;
+            has_begun = true;
             writer.watch()?;
         }
         Ok(())

@@ -289,7 +289,12 @@ pub unsafe extern "C" fn litepress_append(
         // SAFETY: the caller gives this number of columns.
         let columns = unsafe { values(columns, count, "columns") }?;
         let batch = batch(columns, writer.columns(table)?, rows)?;
-        writer.table(table)?.append(&batch)?;
+        let mut appended = writer.table(table)?;
+        // Arrow has no batch without columns.
+        match columns.is_empty() {
+            true => (0..rows).try_for_each(|_| appended.insert(CRow(&[])))?,
+            false => appended.append(&batch)?,
+        }
         writer.watch()
     })
 }

@@ -102,6 +102,11 @@ impl CWriter {
         self.writer.refuse_lost()
     }
 
+    /// Ends the writer with an error: all later calls fail and say why.
+    pub fn end(&mut self, error: Error) -> Error {
+        self.writer.end(error)
+    }
+
     /// Lets the watcher look at the progress.
     pub fn watch(&mut self) -> Result<()> {
         if let Some(watcher) = &mut self.watcher {

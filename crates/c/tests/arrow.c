@@ -90,6 +90,13 @@ static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *array) {
     *array = batches_left-- > 0 ? batch() : end;
     return 0;
 }
+/* One batch, and then a failure. */
+static int fail_later(struct ArrowArrayStream *stream, struct ArrowArray *array) {
+    (void)stream;
+    if (batches_left-- <= 0) return 5;
+    *array = batch();
+    return 0;
+}
 static int fail_next(struct ArrowArrayStream *stream, struct ArrowArray *array) {
     (void)stream;
     (void)array;
@@ -98,6 +105,23 @@ static int fail_next(struct ArrowArrayStream *stream, struct ArrowArray *array) 
 static const char *last_error(struct ArrowArrayStream *stream) {
     (void)stream;
     return "the tape is torn";
+}
+
+/* A stream that tore in its middle left its first batches in the writer, and litepress_finish() published these. */
+static void half_a_stream_is_not_published(const char *path) {
+    litepress_writer *writer;
+    litepress_error *error = NULL;
+    batches_left = 1;
+    EXPECT(!litepress_create(path, "CREATE TABLE t (id INTEGER, name TEXT)", NULL, &writer, &error));
+    struct ArrowArrayStream torn = {get_schema, fail_later, last_error, release_stream, NULL};
+    EXPECT(litepress_append_stream(writer, "t", &torn, &error) == LITEPRESS_DATA);
+    EXPECT(strstr(litepress_error_message(error), "the tape is torn"));
+    litepress_error_free(error);
+    EXPECT(litepress_finish(writer, NULL, &error) == LITEPRESS_USAGE);
+    EXPECT(strstr(litepress_error_message(error), "the tape is torn"));
+    litepress_error_free(error);
+    FILE *file = fopen(path, "r");
+    EXPECT(file == NULL);
 }
 
 int main(int count, char **arguments) {
@@ -135,5 +159,8 @@ int main(int count, char **arguments) {
     EXPECT(!litepress_finish(writer, NULL, &error));
     /* The batch and its schema; two batches, their schema and stream; the torn stream and its schema. */
     EXPECT(released == 8);
+
+    snprintf(path, sizeof path, "%s/torn.db", arguments[1]);
+    half_a_stream_is_not_published(path);
     return 0;
 }

@@ -180,6 +180,22 @@ static void bytes_that_are_not_there_are_refused(void) {
     litepress_abort(writer);
 }
 
+/* Columns that all get their DEFAULT: rows by columns were refused, "the data have no column". */
+static void rows_without_columns(void) {
+    litepress_writer *writer;
+    size_t table;
+    litepress_summary summary = {.size = sizeof summary};
+    const char *none[] = {NULL};
+    litepress_column column = {LITEPRESS_NULL, NULL, NULL};
+    WORKS(litepress_create(in_folder("defaults.db"), "CREATE TABLE t (a DEFAULT 7)", NULL, &writer, &error));
+    WORKS(litepress_table(writer, "t", none, 0, &table, &error));
+    WORKS(litepress_insert(writer, table, NULL, 0, &error));
+    WORKS(litepress_append(writer, table, NULL, 0, 3, &error));
+    FAILS(litepress_append(writer, table, &column, 1, 3, &error), LITEPRESS_USAGE, "1 columns were given");
+    WORKS(litepress_finish(writer, &summary, &error));
+    EXPECT(summary.rows == 4);
+}
+
 /* Advice named options that C lacks ("append", "store-as"), and values that no option has ("page-size", "true"). */
 static void advice_can_be_followed(void) {
     litepress_writer *writer;
@@ -318,6 +334,7 @@ int main(int count, char **arguments) {
     options_are_checked();
     rows_and_columns();
     bytes_that_are_not_there_are_refused();
+    rows_without_columns();
     advice_can_be_followed();
     wrong_options_are_found_before_rows();
     errors_have_a_place();

@@ -255,6 +255,13 @@ impl Writer {
         Ok(())
     }
 
+    /// Ends the writer with an error, which it returns: all later calls fail and say why. For faces whose rows come in steps of which
+    /// none may be published without the others.
+    #[doc(hidden)]
+    pub fn end(&mut self, error: Error) -> Error {
+        if self.failure.is_some() { error } else { self.fail(error) }
+    }
+
     #[cold]
     fn fail(&mut self, error: Error) -> Error {
         self.failure = Some(error.to_string());
