@@ -107,6 +107,24 @@ static const char *last_error(struct ArrowArrayStream *stream) {
     return "the tape is torn";
 }
 
+/* The advice was to set an option "store-as", which C lacks. */
+static void advice_about_values_can_be_followed(const char *path) {
+    litepress_writer *writer;
+    litepress_error *error = NULL;
+    EXPECT(!litepress_create(path, "CREATE TABLE t (id INTEGER, name TEXT)", NULL, &writer, &error));
+    struct ArrowSchema schema = table_schema();
+    struct ArrowArray array = batch();
+    int64_t beyond[] = {1, -1, 3};
+    const void *buffers[] = {NULL, beyond};
+    fields[0].format = "L"; /* uint64: -1 is the largest one. */
+    columns[0].buffers = buffers;
+    EXPECT(litepress_append_array(writer, "t", &array, &schema, &error) == LITEPRESS_DATA);
+    EXPECT(strstr(litepress_error_message(error), "not an integer of 64 bits"));
+    EXPECT(strstr(litepress_error_advice(error), "convert the values") && !strstr(litepress_error_advice(error), "store-as"));
+    litepress_error_free(error);
+    litepress_abort(writer);
+}
+
 /* A stream that tore in its middle left its first batches in the writer, and litepress_finish() published these. */
 static void half_a_stream_is_not_published(const char *path) {
     litepress_writer *writer;
@@ -162,5 +180,6 @@ int main(int count, char **arguments) {
 
     snprintf(path, sizeof path, "%s/torn.db", arguments[1]);
     half_a_stream_is_not_published(path);
+    advice_about_values_can_be_followed(path);
     return 0;
 }
