@@ -107,7 +107,7 @@ impl Writer {
         let mut taken = 0;
         let iterator = rows.try_iter()?;
         self.with_work(py, |work| {
-            work.pipeline.name_table(table);
+            work.pipeline.name_table(table).map_err(Failure::Engine)?;
             for row in iterator {
                 work.append(&row?, table, self.adapters.bind(py))?;
                 taken += 1;
@@ -123,7 +123,7 @@ impl Writer {
     fn extend(&self, described: &Bound<'_, PyAny>, table: usize) -> PyResult<()> {
         let py = described.py();
         self.with_work(py, |work| {
-            work.pipeline.name_table(table);
+            work.pipeline.name_table(table).map_err(Failure::Engine)?;
             let conflict = work.pipeline.options().on_conflict;
             let mut pieces = Pieces::open(described, self.adapters.bind(py), conflict, work.pipeline.encoder(table))?;
             while work.pending[table].take_piece(py, &mut pieces, work.pipeline.encoder(table))? {

@@ -75,11 +75,10 @@ pub fn schema_of(path: &Path, append: &AppendOptions) -> Result<Schema> {
 }
 
 /// Fails if rows of these tables would be replaced, and a full-text index would keep their texts.
-pub(crate) fn refuse_stale_indexes(
-    schema: &Schema,
-    options: &Options,
-    tables: impl Iterator<Item = usize>,
-) -> Result<()> {
+///
+/// # Errors
+/// An error that names the table and the index.
+pub fn refuse_stale_indexes(schema: &Schema, options: &Options, tables: impl Iterator<Item = usize>) -> Result<()> {
     let replaces = options.on_conflict == Conflict::Replace;
     for table in tables.filter(|_| replaces).map(|table| &schema.tables[table]) {
         if let Some(index) = schema.stale_index(table) {

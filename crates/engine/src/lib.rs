@@ -58,7 +58,7 @@ mod verify;
 
 pub use append::{
     Append, AppendOptions, AppendReport, AppendedTable, PageCandidates, PlannedAppend, Route, RoutePlan, RowFigures,
-    append_pages, beside_spools, schema_of, spool_rows,
+    append_pages, beside_spools, refuse_stale_indexes, schema_of, spool_rows,
 };
 pub use copy::{CopiedDatabase, CopiedTree};
 pub use database::{Database, Finished};

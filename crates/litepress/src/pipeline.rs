@@ -25,7 +25,7 @@ use crate::build::{refuse_special_name, refuse_special_target};
 use crate::{AppendOptions, Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES, Options, Result, Schema, Target};
 use engine_thread::{Destination, EngineThread, SendResult};
 use litepress_engine::plan::{BuildMethod, plan_objects};
-use litepress_engine::{Spool, SpoolBudget, check_append_options};
+use litepress_engine::{Spool, SpoolBudget, check_append_options, refuse_stale_indexes};
 use litepress_rows::RowidOrder;
 use litepress_rows::schema::SchemaAdditions;
 use std::collections::BTreeSet;
@@ -61,6 +61,8 @@ pub struct Pipeline {
     is_append: bool,
     /// Positions of the tables that [were named](Self::name_table), if their old rows are deleted.
     truncated: Option<BTreeSet<usize>>,
+    /// Positions of the tables whose rows may not be replaced.
+    stale: BTreeSet<usize>,
     /// Positions of the tables, in the order in which the engine takes them.
     order: Vec<usize>,
     /// Tables that can be streamed.
@@ -152,6 +154,8 @@ impl Pipeline {
             (None, Target::File(path)) => litepress_engine::folder_of(path).to_owned(),
             (None, _) => std::env::temp_dir(),
         };
+        let is_stale = |table: &usize| refuse_stale_indexes(&schema, &options, [*table].into_iter()).is_err();
+        let stale = (0..schema.tables.len()).filter(|table| is_append && is_stale(table)).collect();
         let table = |table| {
             let encoder = TableEncoder::new(table, &options);
             let spool = Spool::new(encoder.rowid_order());
@@ -160,6 +164,7 @@ impl Pipeline {
         };
         Self {
             process: std::process::id(),
+            stale,
             may_be_first,
             order,
             tables: schema.tables.iter().map(table).collect(),
@@ -191,10 +196,17 @@ impl Pipeline {
     }
 
     /// Notes that rows come for a table. If the old ones are to be deleted, they are, even if none come.
-    pub fn name_table(&mut self, table: usize) {
+    ///
+    /// # Errors
+    /// If rows would be replaced, and a full-text index would keep their texts: before the rows are taken, which would be lost.
+    pub fn name_table(&mut self, table: usize) -> Result<()> {
+        if self.stale.contains(&table) {
+            refuse_stale_indexes(&self.schema, &self.options, [table].into_iter())?;
+        }
         if let Some(truncated) = &mut self.truncated {
             truncated.insert(table);
         }
+        Ok(())
     }
 
     /// Returns the schema.

@@ -193,7 +193,7 @@ impl Writer {
             let error = Error::new(ErrorKind::Usage, format!("there is no table {name}"));
             return Err(error.advise(format!("the schema has {}", names.join(", "))));
         };
-        self.pipeline.name_table(table);
+        self.pipeline.name_table(table)?;
         let is_ready = match (&self.buffers[table], columns) {
             (Some(buffer), Some(columns)) => buffer.has_columns(columns),
             (Some(buffer), None) => buffer.has_columns(&self.ordinary_columns(table)),

@@ -318,3 +318,20 @@ fn an_update_without_a_key_is_refused_before_its_rows() {
     let error = open(Options::default().overwrite(true)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage);
 }
+
+/// `finish` found out that a full-text index would keep the words of replaced rows: all rows of the run were lost.
+#[test]
+fn rows_with_a_full_text_index_are_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.db");
+    let sql = "CREATE TABLE t (id INTEGER PRIMARY KEY, s); CREATE TABLE other (a);
+        CREATE VIRTUAL TABLE f USING fts5(s, content='t', content_rowid='id');
+        CREATE TRIGGER gone AFTER DELETE ON t BEGIN INSERT INTO f(f, rowid, s) VALUES ('delete', old.id, old.s); END";
+    Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    let options = Options::default().on_conflict(Conflict::Replace);
+    let mut db = Writer::open(&path, options, &AppendOptions::default()).unwrap();
+    let error = db.table("t").map(drop).unwrap_err();
+    assert!(error.kind() == ErrorKind::Usage && error.message().contains("their texts would stay in f"), "{error}");
+    db.table("other").unwrap().insert([1]).unwrap();
+    db.finish().unwrap();
+}
