@@ -23,7 +23,7 @@ const ENVELOPE_BYTES: usize = 32;
 pub enum Given<'v> {
     /// WKB, EWKB or GeoPackageBinary.
     Bytes(&'v [u8]),
-    /// WKT, EWKT, GeoJSON or hexadecimal WKB.
+    /// WKT, EWKT, GeoJSON, or hexadecimal digits of bytes.
     Text(&'v str),
     /// A position.
     Position(f64, f64),
@@ -55,7 +55,7 @@ pub fn append_blob(given: Given<'_>, srs_id: i32, out: &mut Vec<u8>) -> Result<S
         Given::Text(text) => {
             let mut bytes = Vec::new();
             let srid = text::append_wkb(text, &mut bytes)?;
-            let stored = append_wkb(&bytes, srs_id, out)?;
+            let stored = append_blob(Given::Bytes(&bytes), srs_id, out)?;
             Ok(Stored { srid: srid.or(stored.srid), ..stored })
         }
         Given::Bytes(bytes) if bytes.starts_with(MAGIC) => {
@@ -140,6 +140,9 @@ mod tests {
         for text in ["LINESTRING Z (1 2 3, 5 -3 7)", "POINT (3 4)", "MULTIPOLYGON EMPTY"] {
             let first = blob(Given::Text(text));
             assert_eq!(blob(Given::Bytes(&first)), first, "{text}");
+            // The hex() of a geometry was refused for its byte order.
+            let digits: String = first.iter().map(|byte| format!("{byte:02X}")).collect();
+            assert_eq!(blob(Given::Text(&digits)), first, "{text}");
             assert_eq!(split_blob(&first).unwrap().0, 4326);
         }
         for bytes in

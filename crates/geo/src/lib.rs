@@ -8,7 +8,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`wkb`] | well-known binary: walked once, for its box, its kind and the ISO form |
-//! | [`text`] | WKT and GeoJSON, by `geozero` |
+//! | [`text`] | texts: WKT by `wkt`, a small parser; GeoJSON by `geozero`; hexadecimal digits |
 //! | [`flatgeobuf`] | files of FlatGeobuf: header and features |
 //! | [`blob`] | GeoPackageBinary: header, envelope, WKB |
 //! | [`srs`], [`crs`] | spatial reference systems, by number and as files define them; `projjson`: PROJJSON becomes WKT |
@@ -25,6 +25,7 @@ mod projjson;
 pub mod srs;
 pub mod text;
 pub mod wkb;
+mod wkt;
 
 pub use blob::{Given, Stored, append_blob};
 pub use crs::{Crs, Definition};

@@ -1,33 +1,31 @@
 //! WKT, EWKT, GeoJSON and hexadecimal WKB become WKB.
 #![expect(clippy::little_endian_bytes, reason = "well-known binary, which may have either order")]
 
-use crate::GeometryError;
 use crate::wkb::kind;
+use crate::{GeometryError, wkt};
 use geozero::geojson::GeoJson;
 use geozero::wkb::{WkbDialect, WkbWriter};
-use geozero::wkt::Wkt;
 use geozero::{CoordDimensions, GeomProcessor, GeozeroGeometry};
 
-/// The deepest nesting of parentheses. Readers call themselves for each.
-const MOST_NESTED: usize = 64;
-
-/// Appends the WKB of a text to `out`. Returns the SRID if the text names one.
+/// Appends the WKB of a text to `out`, or the GeoPackageBinary of its hexadecimal digits. Returns the SRID if the text names one.
 ///
 /// # Errors
 /// If the text is no geometry.
 pub fn append_wkb(text: &str, out: &mut Vec<u8>) -> Result<Option<i32>, GeometryError> {
     let text = text.trim();
+    // Structs and lists of columns become JSON.
+    if text.starts_with('[') || text.starts_with("{\"x\":") {
+        let why = "it has a native encoding of GeoParquet or GeoArrow, which is not read: write the file with WKB";
+        return Err(GeometryError::new(why));
+    }
     if text.starts_with('{') {
-        return write(&GeoJson(text), "GeoJSON", out).map(|()| None);
+        return append_geojson(text, out).map(|()| None);
     }
     if text.len() >= 10 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return append_hex(text, out).map(|()| None);
     }
-    let (srid, wkt) = split_srid(text)?;
-    if nesting(wkt) > MOST_NESTED {
-        return Err(GeometryError::new(format!("parentheses are nested more than {MOST_NESTED} deep")));
-    }
-    write(&Wkt(wkt), "WKT", out)?;
+    let (srid, text) = split_srid(text)?;
+    wkt::append_wkb(text, out)?;
     Ok(srid)
 }
 
@@ -42,19 +40,6 @@ fn split_srid(text: &str) -> Result<(Option<i32>, &str), GeometryError> {
     Ok((Some(srid), wkt))
 }
 
-fn nesting(text: &str) -> usize {
-    let (mut depth, mut most) = (0_usize, 0);
-    for byte in text.bytes() {
-        match byte {
-            b'(' => depth += 1,
-            b')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        most = most.max(depth);
-    }
-    most
-}
-
 fn append_hex(text: &str, out: &mut Vec<u8>) -> Result<(), GeometryError> {
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok()).unwrap_or_default();
     let (pairs, rest) = text.as_bytes().as_chunks();
@@ -65,8 +50,9 @@ fn append_hex(text: &str, out: &mut Vec<u8>) -> Result<(), GeometryError> {
     Ok(())
 }
 
-fn write(geometry: &impl GeozeroGeometry, format: &str, out: &mut Vec<u8>) -> Result<(), GeometryError> {
-    let failed = |error: geozero::error::GeozeroError| GeometryError::new(format!("it is no {format}: {error}"));
+fn append_geojson(text: &str, out: &mut Vec<u8>) -> Result<(), GeometryError> {
+    let failed = |error: geozero::error::GeozeroError| GeometryError::new(format!("it is no GeoJSON: {error}"));
+    let geometry = GeoJson(text);
     let mut seen = SeenDimensions::default();
     geometry.process_geom(&mut seen).map_err(failed)?;
     if seen.is_empty_point {
@@ -178,7 +164,6 @@ mod tests {
 
     #[test]
     fn other_texts_are_refused() {
-        let deep = format!("{}POINT (1 2){}", "GEOMETRYCOLLECTION (".repeat(90), ")".repeat(90));
         for (text, why) in [
             ("", "no WKT"),
             ("POINT (1)", "no WKT"),
@@ -190,8 +175,10 @@ mod tests {
             ("SRID=4326", "no semicolon"),
             (r#"{"type": "Point"}"#, "no GeoJSON"),
             (r#"{"a": 1"#, "no GeoJSON"),
+            // The reason was that a key is missing in GeoJSON, or that a type of WKT is.
+            (r#"{"x":1.5,"y":2.5}"#, "a native encoding of GeoParquet or GeoArrow"),
+            (r#"[{"x":1.5,"y":2.5}]"#, "a native encoding of GeoParquet or GeoArrow"),
             ("010100000000000000000", "odd number"),
-            (&deep, "nested more than 64 deep"),
         ] {
             let error = geometry(text).unwrap_err().to_string();
             assert!(error.contains(why), "{text}: {error}");

@@ -7,7 +7,7 @@
 use crate::GeometryError;
 
 /// The deepest nesting of collections. A value of a megabyte could nest a hundred thousand.
-const MOST_NESTED: usize = 32;
+pub(crate) const MOST_NESTED: usize = 32;
 
 /// Flags of the extended form.
 const EWKB_Z: u32 = 1 << 31;
@@ -22,10 +22,28 @@ pub mod kind {
     pub const LINE_STRING: u32 = 2;
     /// Rings of positions.
     pub const POLYGON: u32 = 3;
+    /// Points.
+    pub const MULTI_POINT: u32 = 4;
+    /// Line strings.
+    pub const MULTI_LINE_STRING: u32 = 5;
+    /// Polygons.
+    pub const MULTI_POLYGON: u32 = 6;
     /// Any geometries.
     pub const GEOMETRY_COLLECTION: u32 = 7;
     /// Arcs.
     pub const CIRCULAR_STRING: u32 = 8;
+    /// Line strings and arcs, one behind the other.
+    pub const COMPOUND_CURVE: u32 = 9;
+    /// Rings of line strings and arcs.
+    pub const CURVE_POLYGON: u32 = 10;
+    /// Curves.
+    pub const MULTI_CURVE: u32 = 11;
+    /// Polygons, with or without arcs.
+    pub const MULTI_SURFACE: u32 = 12;
+    /// Polygons that share edges.
+    pub const POLYHEDRAL_SURFACE: u32 = 15;
+    /// Triangles that share edges.
+    pub const TIN: u32 = 16;
     /// A ring of three positions.
     pub const TRIANGLE: u32 = 17;
     /// The highest type.
@@ -52,6 +70,16 @@ pub mod kind {
         "TIN",
         "TRIANGLE",
     ];
+
+    /// Returns the name of a type, in upper case.
+    pub(crate) const fn name(kind: u32) -> &'static str {
+        NAMES[kind as usize]
+    }
+
+    /// Returns the type of a name in upper case.
+    pub(crate) fn of_name(name: &str) -> Option<u32> {
+        (POINT..=LAST).find(|&kind| !name.is_empty() && NAMES[kind as usize] == name)
+    }
 
     /// A set of types.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -310,6 +310,34 @@ fn wrong_geometries_are_rejected() {
     assert_eq!(room.files(), ["n.gpkg", "p.gpkg", "places.csv", "wrong.csv"]);
 }
 
+/// What followed a geometry was dropped without a word: two points became one. Valid texts were refused: heights without a Z, empty
+/// parts, curves, and the hexadecimal digits of a geometry from another GeoPackage.
+#[test]
+fn a_text_is_one_whole_geometry() {
+    let room = Room::new();
+    for (text, rest) in [
+        ("POINT (1 2) junk", "'junk'"),
+        ("POINT (1 2), POINT (3 4)", "', POINT (3 4)'"),
+        ("POINT (1 2)(3 4)", "'(3 4)'"),
+        ("POINT EMPTY (1 2)", "'(1 2)'"),
+    ] {
+        room.write("w.csv", format!("n;g\n1;POINT (9 9)\n2;{text}\n"));
+        let ended = room.run("load w.gpkg w.csv --geometry g --crs 4326 --progress none");
+        let why = format!("w.csv:3:1: w.g: record 2: the value is no geometry: it is no WKT: {rest} follows the geometry");
+        assert!(ended.code == Some(1) && ended.err.contains(&why), "{ended:?}");
+    }
+    room.write(
+        "w.csv",
+        "n;g\n1;POINT (1 2 3)\n2;POINT Z EMPTY\n3;MULTIPOINT (EMPTY, 2 2 2)\n4;CIRCULARSTRING (0 0 1, 1 1 1, 2 0 1)\n\
+         5;47500001E610000001E9030000000000000000F03F00000000000000400000000000000840\n",
+    );
+    room.done("load w.gpkg w.csv --geometry g --crs 4326 --progress none");
+    assert_sound(&room, "w.gpkg", "w", 5);
+    let types = "SELECT group_concat(hex(substr(g, iif(hex(substr(g, 4, 1)) IN ('03'), 41, 9), 5)), ' ') FROM w";
+    assert_eq!(room.query("w.gpkg", types), "01E9030000 01E9030000 01EC030000 01F0030000 01E9030000");
+    assert_eq!(room.query("w.gpkg", "SELECT z || ' ' || m FROM gpkg_geometry_columns"), "1 0");
+}
+
 #[test]
 fn undefined_reference_systems_are_told() {
     let room = Room::new();
