@@ -2,6 +2,7 @@
 //!
 //! A virtual table is copied as an entry of the schema and its shadow tables, row by row: its module finds its data unchanged.
 
+mod geopackage;
 mod losses;
 
 use crate::input::Input;
@@ -62,6 +63,11 @@ impl DatabaseCopy {
                 self.notes.push(format!("only the tables of {file} are copied, without {others}").into());
             }
         }
+    }
+
+    /// Fails if a replaced table is one that the rest of a GeoPackage describes.
+    pub fn refuse_replaced_layers(&self, database: &Database) -> Result<()> {
+        geopackage::refuse_layers(database, &self.replaced_tables)
     }
 
     /// Lists what the replaced tables had that the new schema lacks: `index i of t`.

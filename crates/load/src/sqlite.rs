@@ -26,6 +26,7 @@ use crate::reader::{FileColumn, Piece, ProjectedColumn, Reader};
 use catalogue::Catalogue;
 use database_file::DatabaseFile;
 use litepress_format::header::WAL_VERSION;
+use litepress_rows::sqlite::lossy_text;
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use litepress_scan::Moment;
 use piece::{PieceBuilder, TablePiece};
@@ -151,6 +152,16 @@ impl Database {
         self.settings
     }
 
+    /// Returns the texts of a column of a small table.
+    ///
+    /// # Errors
+    /// If the table cannot be read.
+    pub(crate) fn texts(&self, table: &str, column: &str) -> Result<Vec<String>> {
+        let moment = self.file.moment()?;
+        let texts = texts(&moment.connection(), &quoted_name(table), &quoted_name(column));
+        texts.map_err(|error| moment.failure(error))
+    }
+
     /// Returns a reader of a table. Tables are read one after another: call this only after the previous reader has returned its
     /// last piece or was dropped.
     ///
@@ -176,6 +187,11 @@ impl Database {
             stage: Stage::Unread,
         }))
     }
+}
+
+fn texts(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<Vec<String>> {
+    let mut query = connection.prepare(&format!("SELECT {column} FROM {table} WHERE typeof({column}) = 'text'"))?;
+    query.query_map([], |row| lossy_text(row, 0))?.collect()
 }
 
 /// A reader of one table.

@@ -408,3 +408,44 @@ fn rows_that_need_functions_of_a_gis_program_are_explained() {
         "{ended:?}"
     );
 }
+
+/// `load a.gpkg b.gpkg --replace-tables` replaced the list of layers by that of the other file: layer a was in the file, and no program
+/// saw it. A layer whose table was replaced by another one kept its extent, its boxes and its triggers, and GDAL failed.
+#[test]
+fn tables_of_a_geopackage_are_not_replaced() {
+    let room = Room::new();
+    for name in ["a", "b"] {
+        room.write(&format!("{name}.csv"), WKT);
+        room.done(&format!("load {name}.gpkg {name}.csv --geometry area --crs 25832 --null-value= --progress none"));
+    }
+    room.sqlite("a.gpkg")
+        .execute_batch(
+            "CREATE TABLE list (x); INSERT INTO list VALUES (1); CREATE TABLE own (x);
+             INSERT INTO gpkg_contents (table_name, data_type) VALUES ('List', 'attributes')",
+        )
+        .unwrap();
+    room.write("new.csv", "x\n7\n");
+    let before = std::fs::read(room.path("a.gpkg")).unwrap();
+    for (files, why) in [
+        ("b.gpkg", "gpkg_spatial_ref_sys describes the tables of a GeoPackage"),
+        ("new.csv --table A", "a is a layer of a GeoPackage"),
+        ("new.csv --table list", "list is a layer of a GeoPackage"),
+        ("new.csv --table gpkg_extensions", "gpkg_extensions describes the tables of a GeoPackage"),
+    ] {
+        for command in ["load", "plan"] {
+            let ended = room.run(&format!("{command} a.gpkg {files} --replace-tables"));
+            let is_told = ended.err.contains(why) && ended.err.contains("help: make a new file");
+            assert!(ended.code == Some(1) && is_told, "{files}: {ended:?}");
+        }
+    }
+    assert!(std::fs::read(room.path("a.gpkg")).unwrap() == before);
+    // The advice works.
+    room.done("load a.gpkg new.csv --table list --append --truncate --progress none");
+    assert_eq!(room.query("a.gpkg", "SELECT group_concat(x) FROM list"), "7");
+    // Tables that the GeoPackage does not list, and files as a whole, are replaced as before.
+    room.done("load a.gpkg new.csv --table own --replace-tables --progress none");
+    assert_eq!(room.query("a.gpkg", "SELECT group_concat(x) FROM own"), "7");
+    assert_sound(&room, "a.gpkg", "a", 5);
+    room.done("load a.gpkg b.gpkg --overwrite --progress none");
+    assert_sound(&room, "a.gpkg", "b", 5);
+}

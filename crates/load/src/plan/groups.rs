@@ -212,6 +212,7 @@ impl LoadRequest {
                 groups.add(Group::of_database(input, CopiedTable { database, table, is_shadow: false }));
             }
         }
+        copy.refuse_replaced_layers(&database)?;
         copy.replaced = replaced;
         groups.add_shadows(copy);
         Ok(())
