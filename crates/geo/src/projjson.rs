@@ -103,7 +103,13 @@ fn ellipsoid(ellipsoid: &Value) -> Option<String> {
 
 fn projected(crs: &Value) -> Option<String> {
     let base_crs = crs.get("base_crs")?;
-    let keyword = if text(base_crs, "type")? == "GeographicCRS" { "BASEGEOGCRS" } else { "BASEGEODCRS" };
+    // PROJ leaves the type of the base out: then it is geographic, unless its coordinates are others.
+    let is_geographic = match (text(base_crs, "type"), base_crs.get("coordinate_system")) {
+        (Some(kind), _) => kind == "GeographicCRS",
+        (None, Some(system)) => text(system, "subtype") == Some("ellipsoidal"),
+        (None, None) => true,
+    };
+    let keyword = if is_geographic { "BASEGEOGCRS" } else { "BASEGEODCRS" };
     let conversion = crs.get("conversion")?;
     let method = element("METHOD", conversion.get("method")?, [])?;
     let parameters = conversion.get("parameters").and_then(Value::as_array);
@@ -227,6 +233,21 @@ mod tests {
             AXIS[\"Northing\",north,ORDER[2],LENGTHUNIT[\"US survey foot\",0.304800609601219]]";
         let expected = format!("PROJCRS[\"a \"\"local\"\" grid\",{base},{conversion},{system}]");
         assert_eq!(to_wkt(&projected()), Some(expected));
+    }
+
+    /// Every projected system that PROJ or geopandas had written lost its definition: their base has no type.
+    #[test]
+    fn the_base_of_a_projected_system_may_lack_its_type() {
+        let expected = to_wkt(&projected());
+        let mut untyped = projected();
+        untyped["base_crs"].as_object_mut().unwrap().remove("type");
+        assert!(expected.is_some() && to_wkt(&untyped) == expected);
+        let compound = json!({"type": "CompoundCRS", "name": "both", "components": [untyped.clone()]});
+        assert!(to_wkt(&compound).is_some_and(|text| text.contains("PROJCRS[\"a \"\"local\"\" grid\",BASEGEOGCRS[")));
+        untyped["base_crs"].as_object_mut().unwrap().remove("coordinate_system");
+        assert_eq!(to_wkt(&untyped), expected);
+        untyped["base_crs"]["coordinate_system"] = json!({"subtype": "Cartesian"});
+        assert!(to_wkt(&untyped).is_some_and(|text| text.contains(",BASEGEODCRS[")));
     }
 
     #[test]
