@@ -63,6 +63,19 @@ impl Crs {
         }
     }
 
+    /// Returns a short name of a system for messages: its number, its name, or the beginning of `text`, which [`of_text`](Self::of_text)
+    /// has read.
+    #[must_use]
+    pub fn short_name(&self, text: &str) -> String {
+        const SHOWN: usize = 80;
+        let named = self.srs.map(|srs| srs.to_string()).or_else(|| self.name.clone());
+        let name = named.unwrap_or_else(|| text.trim().to_owned());
+        match name.char_indices().nth(SHOWN) {
+            Some((end, _)) => format!("{}...", &name[..end]),
+            None => name,
+        }
+    }
+
     fn of_json(json: &Value) -> Self {
         Self {
             srs: Srs::of_json(json),
@@ -116,6 +129,18 @@ mod tests {
         let own = r#"PROJCRS["mine",BASEGEOGCRS["WGS 84",ID["EPSG",4326]]]"#;
         let read = Crs::of_text(own);
         assert_eq!((read.srs, read.definition), (None, Some(Definition::Wkt2(own.to_owned()))));
+    }
+
+    /// An error about two systems showed their definitions, some 3 kB.
+    #[test]
+    fn systems_have_short_names() {
+        let short = |text: &str| Crs::of_text(text).short_name(text);
+        assert_eq!(short("urn:ogc:def:crs:EPSG::25832"), "EPSG:25832");
+        assert_eq!(short(r#"{"id": {"authority": "EPSG", "code": 3857}, "name": "Mercator"}"#), "EPSG:3857");
+        assert_eq!(short(r#"{"id": {"authority": "ESRI", "code": 54009}, "name": "Mollweide"}"#), "Mollweide");
+        assert_eq!(short(r#"PROJCS["Gauss",UNIT["metre",1]]"#), "Gauss");
+        assert_eq!(short("the moon"), "the moon");
+        assert_eq!(short(&"ä".repeat(100)), "ä".repeat(80) + "...");
     }
 
     #[test]

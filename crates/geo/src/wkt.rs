@@ -369,7 +369,8 @@ mod tests {
     fn parts_may_be_empty() {
         let first = geometry("MULTIPOINT (EMPTY, (2 2))");
         assert_eq!((first.kind, first.envelope), (kind::MULTI_POINT, Some([2.0, 2.0, 2.0, 2.0])));
-        for text in ["GEOMETRYCOLLECTION (POINT EMPTY)", "MULTIPOINT (EMPTY)", "POLYGON (EMPTY)", "MULTIPOLYGON EMPTY"] {
+        for text in ["GEOMETRYCOLLECTION (POINT EMPTY)", "MULTIPOINT (EMPTY)", "POLYGON (EMPTY)", "MULTIPOLYGON EMPTY"]
+        {
             assert_eq!(geometry(text).envelope, None, "{text}");
         }
         assert_eq!(wkb("MULTIPOINT ((1 2), (3 4))"), wkb("MULTIPOINT(1 2,3 4)"));

@@ -72,7 +72,10 @@ impl GeoPackage {
             let given = OptionName::Crs.word(options.crs.clone().unwrap_or_default()).given();
             Error::new(ErrorKind::Usage, message![given, format!(": {why}")])
         })?;
-        let layers = plan.tables.iter().map(|planned| PlannedLayer::new(plan, planned, geometry, srs));
+        let layers = plan
+            .tables
+            .iter()
+            .map(|planned| PlannedLayer::new(plan, planned, geometry, srs, options.features.is_some()));
         let mut layers: Vec<PlannedLayer> = layers.collect::<Result<_>>()?;
         number_own_systems(&mut layers);
         let create_table = |layer: &PlannedLayer| format!("{};\n", layer.create_table(Kinds::default()));

@@ -6,7 +6,7 @@
 //!                                                                                             `-----------------> scan
 //! ```
 //!
-//! record.rs knows the keys and their places, value.rs parses the values, and utf8.rs handles texts that are not UTF-8. The
+//! record.rs knows the keys and their places, features.rs those of GeoJSON, value.rs parses the values, and utf8.rs handles texts that are not UTF-8. The
 //! beginning decides about the layout (layout.rs). The grammar is RFC 8259; [`JsonOptions::nan`] adds NaN and Infinity.
 //!
 //! Values are stored as follows:
@@ -26,6 +26,7 @@
 
 mod columns;
 mod fault;
+mod features;
 mod frame;
 mod layout;
 mod path;
@@ -53,7 +54,7 @@ use layout::layout_of;
 use litepress_format::value::Value;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{Affinity, Error, ErrorKind, Result, quote};
-use record::{RecordParser, Targets};
+use record::{IGNORED, RecordParser, Targets};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::io::{Cursor, Read};
@@ -85,6 +86,8 @@ pub struct JsonReader {
     wants: Projection,
     /// No option sets the size of pieces.
     has_usual_pieces: bool,
+    /// The name of the reference system in front of the features of GeoJSON.
+    crs: Option<String>,
 }
 
 /// The options for reading records.
@@ -108,7 +111,7 @@ impl JsonReader {
     pub fn new(stream: Box<dyn Read + Send>, name: &Path, options: &ReadOptions) -> Result<Self> {
         let path = &options.json.path;
         let begun = if path.is_empty() { begin(stream, name)? } else { path::enter(stream, name, path)? };
-        let OpenArray { first, line, characters, read, stream } = begun;
+        let OpenArray { first, line, characters, read, crs, stream } = begun;
         let layout = match first {
             Some(b'[') => Layout::Array,
             _ if !path.is_empty() => Layout::Stream,
@@ -121,10 +124,14 @@ impl JsonReader {
             nulls: options.nulls.clone().into(),
             invalid_utf8: options.invalid_utf8,
             flatten: options.json.flatten,
+            features: options.json.features.clone().map(Arc::new),
             nan: options.json.nan,
             words: options.words.clone(),
         };
-        let framing = JsonFraming::within(layout, path.len());
+        let mut framing = JsonFraming::within(layout, path.len());
+        if options.json.features.as_ref().is_some_and(|features| !features.has_crs) {
+            framing.keep_tail();
+        }
         let framed = FramedReader::new(stream, name, framing, start, piece_bytes);
         Ok(Self {
             framed,
@@ -132,6 +139,7 @@ impl JsonReader {
             next: (line, characters),
             wants: Projection { rules, ..Projection::default() },
             has_usual_pieces: options.piece_bytes.is_none(),
+            crs: crs.filter(|_| options.json.features.is_some()),
         })
     }
 
@@ -169,6 +177,13 @@ impl JsonReader {
         Err(error.at(line, characters + 1).advise("the file may be cut off"))
     }
 
+    /// Fails if a reference system behind the features of GeoJSON comes too late.
+    fn refuse_late_crs(&self) -> Result<()> {
+        let Some(tail) = self.framed.framing().tail() else { return Ok(()) };
+        let (line, characters) = self.next;
+        tail.refuse_other_crs(self.crs.as_deref()).map_err(|error| error.at(line, characters + 1))
+    }
+
     /// Converts a character that the framing counted from the start of a piece to one counted from the start of its line.
     fn place(&self, error: Error) -> Error {
         match (error.place().line, error.place().character) {
@@ -188,6 +203,8 @@ struct OpenArray {
     characters: u64,
     /// Bytes read, from the first one on.
     read: Vec<u8>,
+    /// The name of a reference system in front of the records.
+    crs: Option<String>,
     stream: Box<dyn Read + Send>,
 }
 
@@ -204,7 +221,7 @@ fn begin(mut stream: Box<dyn Read + Send>, name: &Path) -> Result<OpenArray> {
         read.drain(..blank);
         let first = read.first().copied();
         if first.is_some() || is_end {
-            return Ok(OpenArray { first, line, characters, read, stream });
+            return Ok(OpenArray { first, line, characters, read, crs: None, stream });
         }
     }
 }
@@ -239,10 +256,15 @@ impl Reader for JsonReader {
         self.wants.ignored = Some(names.into());
     }
 
+    fn crs(&self, _column: &str) -> Option<String> {
+        self.crs.clone()
+    }
+
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
         loop {
             let Some(text) = self.framed.next_text().map_err(|error| self.place(error))? else {
-                return self.refuse_cut_off().map(|()| None);
+                self.refuse_cut_off()?;
+                return self.refuse_late_crs().map(|()| None);
             };
             let piece = self.piece(text);
             if piece.records() > 0 {
@@ -475,6 +497,9 @@ impl ObservedRow {
 impl Sink for ObservedRow {
     #[inline]
     fn take(&mut self, target: usize, item: Item<'_>) -> Result<(), &'static str> {
+        if target == IGNORED {
+            return Ok(());
+        }
         let (kind, text) = match item {
             Item::Null => (Kind::Null, &[][..]),
             Item::Boolean(flag) => (Kind::Boolean(flag), &[][..]),

@@ -76,6 +76,17 @@ pub struct JsonOptions {
     pub flatten: bool,
     /// Policy for NaN, Infinity and -Infinity, which JSON does not have, if [`ReadOptions::words`] lacks them.
     pub nan: NanPolicy,
+    /// The records are features of GeoJSON; [`flatten`](Self::flatten) is set, too.
+    pub features: Option<Features>,
+}
+
+/// How features of GeoJSON become records: members of `properties` become columns of their own names, `geometry` one column.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Features {
+    /// Names of other members of features. A property of such a name becomes the column `properties_NAME`.
+    pub members: Vec<String>,
+    /// The caller says the reference system of the coordinates, whatever the file does.
+    pub has_crs: bool,
 }
 
 /// The layout of JSON records. A top-level array is recognized in either case.

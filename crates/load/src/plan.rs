@@ -40,6 +40,7 @@ use crate::source::{ColumnSource, LoadSource, OnError, OpenFile, numbers_rows};
 use content::Content;
 use groups::{Found, Group, Groups};
 use litepress_format::page::PageSize;
+use litepress_geo::Crs;
 use litepress_rows::schema::SchemaAdditions;
 use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Conflict, Error, ErrorKind, Message, Result, Schema, Table};
@@ -215,18 +216,20 @@ impl PlannedTable {
     }
 }
 
-impl PlannedTable {
-    /// Returns the coordinate reference system of a column of geometries, if its files state it: a name, or PROJJSON.
+impl LoadPlan {
+    /// Returns the coordinate reference system of a table's column of geometries, if its files state it: a name, or PROJJSON.
     ///
     /// # Errors
     /// If a file cannot be opened, or two files state different systems.
-    pub fn crs(&self, column: &str) -> Result<Option<String>> {
+    pub fn crs(&self, table: &PlannedTable, column: &str) -> Result<Option<String>> {
         let mut found: Option<(&PlannedFile, Option<String>)> = None;
-        for file in &self.files {
-            let crs = file.crs(column)?;
+        for file in &table.files {
+            let crs = file.crs(column, &self.read)?;
             match &found {
-                Some((_, first)) if *first != crs => {
-                    let show = |crs: &Option<String>| crs.clone().unwrap_or_else(|| "none".to_owned());
+                Some((_, first)) if !is_same_crs(first.as_deref(), crs.as_deref()) => {
+                    let show = |crs: &Option<String>| {
+                        crs.as_ref().map_or_else(|| "none".to_owned(), |text| Crs::of_text(text).short_name(text))
+                    };
                     let message = format!(
                         "the geometries of {column} are in another coordinate reference system ({}) than those of the files \
                          before ({})",
@@ -247,17 +250,29 @@ impl PlannedTable {
     }
 }
 
+/// Returns whether two texts name one coordinate reference system: they are equal, or have the number of the same one.
+fn is_same_crs(one: Option<&str>, other: Option<&str>) -> bool {
+    let number = |text: Option<&str>| text.and_then(|text| Crs::of_text(text).srs);
+    one == other || number(one).is_some_and(|srs| number(other) == Some(srs))
+}
+
 impl PlannedFile {
     /// Returns the coordinate reference system of a column, if the file states it.
-    fn crs(&self, column: &str) -> Result<Option<String>> {
+    fn crs(&self, column: &str, read: &ReadOptions) -> Result<Option<String>> {
         if let Some(reader) = &*lock(&self.reader) {
             return Ok(reader.crs(column));
         }
-        let is_typed = |input: &Input| matches!(input.format, Format::Parquet | Format::Arrow | Format::FlatGeobuf);
-        if !self.input().is_some_and(is_typed) {
+        let may_state = |input: &Input| match input.format {
+            Format::Parquet | Format::Arrow | Format::FlatGeobuf => true,
+            Format::Json => read.json.features.is_some(),
+            Format::Csv | Format::Spreadsheet | Format::Sqlite => false,
+        };
+        if !self.input().is_some_and(may_state) {
             return Ok(None);
         }
-        Ok(self.content.open(&ReadOptions::default())?.crs(column))
+        // Bytes of this look do not count.
+        let read = ReadOptions { bytes_read: Arc::default(), ..read.clone() };
+        Ok(self.content.open(&read)?.crs(column))
     }
 
     /// Returns the file. `None` if [the caller gave](LoadPlan::from_readers) the data.

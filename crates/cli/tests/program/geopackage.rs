@@ -323,7 +323,8 @@ fn a_text_is_one_whole_geometry() {
     ] {
         room.write("w.csv", format!("n;g\n1;POINT (9 9)\n2;{text}\n"));
         let ended = room.run("load w.gpkg w.csv --geometry g --crs 4326 --progress none");
-        let why = format!("w.csv:3:1: w.g: record 2: the value is no geometry: it is no WKT: {rest} follows the geometry");
+        let why =
+            format!("w.csv:3:1: w.g: record 2: the value is no geometry: it is no WKT: {rest} follows the geometry");
         assert!(ended.code == Some(1) && ended.err.contains(&why), "{ended:?}");
     }
     room.write(
@@ -448,4 +449,92 @@ fn tables_of_a_geopackage_are_not_replaced() {
     assert_sound(&room, "a.gpkg", "a", 5);
     room.done("load a.gpkg b.gpkg --overwrite --progress none");
     assert_sound(&room, "a.gpkg", "b", 5);
+}
+
+/// Returns a collection of one point with these members in front of its features and behind them.
+fn collection(front: &str, behind: &str) -> String {
+    let feature = r#"{"type":"Feature","properties":{"a":1},"geometry":{"type":"Point","coordinates":[5,6]}}"#;
+    format!("{{\"type\":\"FeatureCollection\",{front}\"features\":[{feature}]{behind}}}")
+}
+
+fn crs_member(name: &str) -> String {
+    format!(r#""crs": {{"type": "name", "properties": {{"name": "{name}"}}}}"#)
+}
+
+/// GDAL writes a member `crs` for every system other than WGS 84. The coordinates were stored as WGS 84 without a word.
+#[test]
+fn the_reference_system_of_geojson_is_kept() {
+    let room = Room::new();
+    let write = |front: &str, behind: &str| {
+        let member = |name: &str| if name.is_empty() { String::new() } else { crs_member(name) };
+        let (front, behind) = (member(front), member(behind));
+        let (comma, other) = (if front.is_empty() { "" } else { "," }, if behind.is_empty() { "" } else { "," });
+        room.write("f.geojson", collection(&(front + comma), &(other.to_owned() + &behind)));
+    };
+    let load = "load f.gpkg f.geojson --geometry geometry --overwrite --progress none";
+    for (front, behind, options, expected) in [
+        ("urn:ogc:def:crs:EPSG::25832", "", "", "25832"),
+        ("EPSG:25832", "urn:ogc:def:crs:EPSG::25832", "", "25832"),
+        ("urn:ogc:def:crs:OGC:1.3:CRS84", "", "", "4326"),
+        ("", "EPSG:4326", "", "4326"),
+        ("", "", "", "4326"),
+        ("", "urn:ogc:def:crs:EPSG::25832", "--crs 25832", "25832"),
+        ("a system of mine", "", "--crs 25832", "25832"),
+    ] {
+        write(front, behind);
+        room.done(&format!("{load} {options}"));
+        assert_eq!(room.query("f.gpkg", "SELECT srs_id FROM gpkg_contents"), expected, "{front} {behind}");
+        assert_sound(&room, "f.gpkg", "f", 1);
+    }
+    for (front, behind, why) in [
+        (
+            "urn:ogc:def:crs:ESRI::102100",
+            "",
+            "names no known coordinate reference system: urn:ogc:def:crs:ESRI::102100",
+        ),
+        ("", "EPSG:25832", "behind the features says EPSG:25832, and their coordinates were taken for EPSG:4326"),
+        (
+            "EPSG:3857",
+            "EPSG:25832",
+            "behind the features says EPSG:25832, and their coordinates were taken for EPSG:3857",
+        ),
+    ] {
+        write(front, behind);
+        for command in [load, "plan f.gpkg f.geojson --geometry geometry"] {
+            let ended = room.run(command);
+            let is_told = ended.err.contains(why) && ended.err.contains("--crs EPSG:NUMBER");
+            assert!(ended.code == Some(1) && is_told && ended.err.contains("f.geojson"), "{ended:?}");
+        }
+    }
+}
+
+/// The column of a property is `a`, and options knew only `properties_a`, or nothing: `--index a` failed with "no such column".
+#[test]
+fn options_name_properties_as_the_table_does() {
+    let room = Room::new();
+    let feature = |id: u32| {
+        format!(
+            r#"{{"type":"Feature","id":"n{id}","properties":{{"a":{id},"id":{id},"type":"x"}},"geometry":{{"type":"Point","coordinates":[{id},6]}}}}"#
+        )
+    };
+    let features = [1, 2, 3].map(feature).join(",");
+    room.write("f.geojson", format!(r#"{{"type":"FeatureCollection","features":[{features}]}}"#));
+    let columns = "SELECT group_concat(name || ' ' || type || ' ' || pk, ', ') FROM pragma_table_info('f')";
+    let usual = "fid INTEGER 1, geometry POINT 0, id TEXT 0, a INTEGER 0, properties_id INTEGER 0, type TEXT 0";
+    for (options, expected) in [
+        ("", usual),
+        ("--index a --unique a --not-null a", usual),
+        ("--index properties_id", usual),
+        ("--type a=TEXT --select a,geometry", "fid INTEGER 1, geometry POINT 0, a TEXT 0"),
+        ("--primary-key a --select geometry,a", "geometry POINT 0, a INTEGER 1"),
+        ("--map a=z --select a,geometry --index z", "fid INTEGER 1, geometry POINT 0, z INTEGER 0"),
+    ] {
+        room.done(&format!("load f.gpkg f.geojson --geometry geometry {options} --overwrite --progress none"));
+        assert_eq!(room.query("f.gpkg", columns), expected, "{options}");
+        assert_sound(&room, "f.gpkg", "f", 3);
+    }
+    room.done("load f.gpkg f.geojson --geometry shape --map geometry=shape --overwrite --progress none");
+    assert_eq!(room.query("f.gpkg", "SELECT max_x || ' ' || srs_id FROM gpkg_contents"), "3.0 4326");
+    let ended = room.run("load f.gpkg f.geojson --geometry geometry --index b --overwrite");
+    assert!(ended.code != Some(0) && !ended.err.contains("properties_a"), "{ended:?}");
 }

@@ -1,4 +1,4 @@
-//! GeoJSON files: features with properties and a geometry, read as JSON whose objects become columns.
+//! GeoJSON files: features with properties and a geometry, read as JSON whose properties become columns.
 //!
 //! ```text
 //! {"type": "FeatureCollection", "features": [                        RFC 7946
@@ -7,7 +7,9 @@
 
 use super::layer::GeometryOrigin;
 use crate::{FileFormat, LoadOptions};
+use litepress_load::options::Features;
 use litepress_rows::Table;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
@@ -27,13 +29,69 @@ pub(crate) fn adapted(options: &LoadOptions, files: &[PathBuf]) -> Option<LoadOp
         return None;
     }
     let heads: Vec<String> = files.iter().map(head).collect::<Option<_>>()?;
-    let adapted = options.clone().flatten(true);
+    let mut adapted = options.clone().flatten(true);
+    let members = heads.iter().flat_map(|head| members_of_features(head)).collect();
+    adapted.features = Some(Features { members, has_crs: options.crs.is_some() });
     if !heads.is_empty() && heads.iter().all(|head| head.contains("\"FeatureCollection\"")) {
         return Some(adapted.json_path("features"));
     }
     let is_feature =
         |head: &String| head.starts_with('{') && head.contains("\"Feature\"") && head.contains("\"geometry\"");
     (!heads.is_empty() && heads.iter().all(is_feature)).then_some(adapted)
+}
+
+/// Returns the names of members of the features in the beginning of a file, but for those that every feature has.
+fn members_of_features(head: &str) -> BTreeSet<String> {
+    let behind_key = head.split_once("\"features\"").map_or(head, |(_, rest)| rest);
+    let mut text = behind_key.trim_start_matches(|letter| letter != '{');
+    let mut found = BTreeSet::new();
+    while text.starts_with('{') {
+        text = add_members(text, &mut found).trim_start_matches(|letter: char| letter == ',' || letter.is_whitespace());
+    }
+    for usual in ["type", "properties", "geometry", "crs"] {
+        found.remove(usual);
+    }
+    found
+}
+
+/// Adds the names of the members of the object that `text` begins with. Returns the text behind it. Both end where `text` is cut off.
+fn add_members<'t>(text: &'t str, found: &mut BTreeSet<String>) -> &'t str {
+    let (mut depth, mut at) = (0_u32, 0);
+    let bytes = text.as_bytes();
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth -= 1,
+            b'"' => {
+                let len = string_len(&bytes[at..]);
+                let string = &text[at..at + len];
+                at += len;
+                if depth == 1 && text[at..].trim_start().starts_with(':') {
+                    found.extend(serde_json::from_str::<String>(string));
+                }
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            break;
+        }
+    }
+    &text[at..]
+}
+
+/// Returns the length of the string that `text` begins with, or that of the text if it is cut off.
+fn string_len(text: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    text.len()
 }
 
 /// Returns the beginning of a file as text.

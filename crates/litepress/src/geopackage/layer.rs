@@ -6,7 +6,7 @@ use litepress_geo::package::Layer;
 use litepress_geo::wkb::kind::Kinds;
 use litepress_geo::{Crs, Srs};
 use litepress_load::infer::InferredColumn;
-use litepress_load::plan::{LoadPlan, PlannedTable};
+use litepress_load::plan::{LoadPlan, PlannedFile, PlannedTable};
 use litepress_rows::schema::IndexOrigin;
 use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{OptionName, Table, message, quoted_name};
@@ -24,6 +24,8 @@ pub(super) struct PlannedLayer {
     pub layer: Layer,
     /// The reference system as the files define it.
     pub crs: Crs,
+    /// The short name of the system that the files state, if the user gave another one.
+    pub stated: Option<String>,
     /// Names of the columns, in the order of the layer's table.
     names: Vec<String>,
     /// The definitions of the table's columns but for that of the geometries, and of its keys.
@@ -68,7 +70,14 @@ pub(super) enum GeometryOrigin {
 }
 
 impl PlannedLayer {
-    pub fn new(plan: &LoadPlan, planned: &PlannedTable, geometry: &str, srs: Option<Srs>) -> Result<Self> {
+    /// Plans the layer of a table. `are_features` says that its rows are features of GeoJSON.
+    pub fn new(
+        plan: &LoadPlan,
+        planned: &PlannedTable,
+        geometry: &str,
+        srs: Option<Srs>,
+        are_features: bool,
+    ) -> Result<Self> {
         let table = &plan.schema.tables[planned.table];
         if plan.is_copied(planned) {
             let message = message![
@@ -81,8 +90,23 @@ impl PlannedLayer {
         }
         let (name, origin) = find_geometry(table, geometry)?;
         let is_flattened = matches!(origin, GeometryOrigin::Flattened { .. });
-        let crs = reference_system(planned, &name, origin, srs)?;
-        let (columns, names) = columns(table, &name, origin, is_flattened);
+        let stated = stated_system(plan, planned, &name, origin, srs.is_some())?;
+        let default = if are_features { Srs::WGS_84 } else { Srs::UNKNOWN };
+        let (crs, stated) = match (srs, stated) {
+            (None, Some((crs, name))) if are_features && crs.srs.is_none() && crs.definition.is_none() => {
+                return Err(unknown_system(planned, &name));
+            }
+            (None, stated) => {
+                let crs = stated.map(|(crs, _)| crs);
+                (crs.unwrap_or_else(|| Crs::of_number(default_system(origin, default))), None)
+            }
+            (Some(srs), Some((crs, _))) if crs.srs == Some(srs) => (crs, None),
+            (Some(srs), stated) => (Crs::of_number(srs), stated.map(|(_, name)| name)),
+        };
+        let (mut columns, mut names) = columns(table, &name, origin, is_flattened);
+        if are_features {
+            move_to_front(&mut columns, &mut names);
+        }
         let key = key(table, &names)?;
         let has_own_key = table.rowid_alias.is_none();
         let columns: Vec<LayerColumn> = has_own_key.then_some(LayerColumn::Key).into_iter().chain(columns).collect();
@@ -98,6 +122,7 @@ impl PlannedLayer {
             table_of_files,
             layer,
             crs,
+            stated,
             names,
             definitions,
             columns,
@@ -149,19 +174,55 @@ impl PlannedLayer {
     }
 }
 
-/// Returns the reference system of a layer: `given` by the user, or told by the files.
-fn reference_system(planned: &PlannedTable, geometry: &str, origin: GeometryOrigin, given: Option<Srs>) -> Result<Crs> {
-    let stated = || planned.crs(geometry).map(|text| text.map(|text| Crs::of_text(&text)));
-    Ok(match (given, origin) {
-        (Some(srs), GeometryOrigin::Value(_)) => {
-            let defined = stated().ok().flatten().filter(|crs| crs.srs == Some(srs));
-            defined.unwrap_or(Crs::of_number(srs))
-        }
-        (Some(srs), _) => Crs::of_number(srs),
-        (None, GeometryOrigin::Flattened { .. }) => Crs::of_number(Srs::WGS_84),
-        (None, GeometryOrigin::Value(_)) => stated()?.unwrap_or(Crs::of_number(Srs::UNKNOWN)),
-        (None, GeometryOrigin::Position { .. }) => Crs::of_number(Srs::UNKNOWN),
-    })
+/// Returns the reference system that the files state for a column of geometries, and its short name. If one `is_given`, errors of
+/// the files do not matter.
+fn stated_system(
+    plan: &LoadPlan,
+    planned: &PlannedTable,
+    geometry: &str,
+    origin: GeometryOrigin,
+    is_given: bool,
+) -> Result<Option<(Crs, String)>> {
+    if !matches!(origin, GeometryOrigin::Value(_)) {
+        return Ok(None);
+    }
+    let text = match plan.crs(planned, geometry) {
+        Err(_) if is_given => None,
+        text => text?,
+    };
+    Ok(text.map(|text| {
+        let crs = Crs::of_text(&text);
+        let name = crs.short_name(&text);
+        (crs, name)
+    }))
+}
+
+/// Returns the reference system of geometries of which no file states one.
+const fn default_system(origin: GeometryOrigin, of_values: Srs) -> Srs {
+    match origin {
+        GeometryOrigin::Flattened { .. } => Srs::WGS_84,
+        GeometryOrigin::Value(_) => of_values,
+        GeometryOrigin::Position { .. } => Srs::UNKNOWN,
+    }
+}
+
+/// Returns the error of features whose `crs` member names no known system.
+fn unknown_system(planned: &PlannedTable, name: &str) -> Error {
+    let message = format!("the member \"crs\" of the file names no known coordinate reference system: {name}");
+    let error = Error::new(ErrorKind::Data, message)
+        .advise(message!["name the system with ", OptionName::Crs.word("EPSG:NUMBER")]);
+    match planned.files.iter().find_map(PlannedFile::input) {
+        Some(input) => error.in_file(&input.name),
+        None => error,
+    }
+}
+
+/// Moves the geometries to the front, behind which properties follow.
+fn move_to_front(columns: &mut [LayerColumn], names: &mut [String]) {
+    if let Some(position) = columns.iter().position(|column| *column == LayerColumn::Geometry) {
+        columns[..=position].rotate_right(1);
+        names[..=position].rotate_right(1);
+    }
 }
 
 /// Returns the name of the layer's column of geometries, and their origin.

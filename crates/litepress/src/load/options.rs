@@ -11,7 +11,7 @@ use crate::{
 use litepress_engine::{TargetStamp, begin_replacing};
 use litepress_load::input::Input;
 use litepress_load::options::{
-    Dialect, Format, JsonLayout, JsonOptions, Quote, ReadOptions, RepeatedHeader, StrayQuotes, ValueOptions,
+    Dialect, Features, Format, JsonLayout, JsonOptions, Quote, ReadOptions, RepeatedHeader, StrayQuotes, ValueOptions,
 };
 use litepress_load::plan::NeededKeys;
 use litepress_rows::files::is_same_file;
@@ -89,6 +89,9 @@ pub struct LoadOptions {
     pub json_path: Option<String>,
     /// Whether nested objects of JSON become columns: `{"a": {"b": 1}}` has a column `a_b`.
     pub flatten: bool,
+    /// Features of GeoJSON become rows, as `geometry` asks for: set by the load itself.
+    #[doc(hidden)]
+    pub features: Option<Features>,
     /// Fate of NaN and Infinity in JSON that `words` lacks.
     pub nan: NanPolicy,
     /// Whether a key that a record of JSON lacks, and other records have, is NULL where records update rows ([`Conflict::Update`](crate::Conflict::Update)).
@@ -173,6 +176,7 @@ impl Default for LoadOptions {
             comment: None,
             json_path: None,
             flatten: false,
+            features: None,
             nan: NanPolicy::default(),
             absent_as_null: false,
             sheets: Vec::new(),
@@ -488,7 +492,7 @@ impl LoadOptions {
             let given = OptionName::JsonPath.word(self.json_path.clone().unwrap_or_default()).given();
             Error::new(ErrorKind::Usage, message![given, format!(": {why}")])
         })?;
-        Ok(JsonOptions { layout, path, flatten: self.flatten, nan: self.nan })
+        Ok(JsonOptions { layout, path, flatten: self.flatten, nan: self.nan, features: self.features.clone() })
     }
 
     /// Returns how files are read.

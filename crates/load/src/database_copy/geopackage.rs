@@ -16,16 +16,22 @@ const LISTED: &str = "table_name";
 /// Fails if one of the tables to be replaced belongs to a GeoPackage.
 pub(super) fn refuse_layers(database: &Database, replaced: &[Arc<Table>]) -> Result<()> {
     let mut listed: Vec<String> = Vec::new();
-    for list in LISTS.iter().filter_map(|list| database.tables().iter().find(|table| table.name.eq_ignore_ascii_case(list))) {
+    for list in
+        LISTS.iter().filter_map(|list| database.tables().iter().find(|table| table.name.eq_ignore_ascii_case(list)))
+    {
         if list.fields.iter().any(|field| field.name.eq_ignore_ascii_case(LISTED)) {
             listed.extend(database.texts(&list.name, LISTED)?);
         }
     }
     for Table { name, .. } in replaced.iter().map(|table| &**table) {
         let why = if name.get(..5).is_some_and(|prefix| prefix.eq_ignore_ascii_case("gpkg_")) {
-            format!("{name} describes the tables of a GeoPackage, and those that it lacks then would be lost to programs")
+            format!(
+                "{name} describes the tables of a GeoPackage, and those that it lacks then would be lost to programs"
+            )
         } else if listed.iter().any(|layer| layer.eq_ignore_ascii_case(name)) {
-            format!("{name} is a layer of a GeoPackage, whose other tables have its extent, its boxes and its number of rows")
+            format!(
+                "{name} is a layer of a GeoPackage, whose other tables have its extent, its boxes and its number of rows"
+            )
         } else {
             continue;
         };

@@ -6,6 +6,7 @@
 //!
 //! If the records lie within other objects (`path.rs`), the text behind them is scanned for the ends of these objects.
 
+use super::features::Tail;
 use crate::byte_lanes::ByteLanes;
 use crate::framing::{Framed, Framing};
 use litepress_rows::{Error, ErrorKind, Result};
@@ -41,18 +42,39 @@ pub(super) struct JsonFraming {
     around: u64,
     /// The text behind the records was reached.
     has_tail: bool,
+    /// The text behind the records, if it is wanted.
+    tail: Option<Tail>,
 }
 
 impl JsonFraming {
     /// Creates a framing for text that begins with the first record, or with the `[` before it.
     pub fn new(layout: Layout) -> Self {
         let scan = if layout == Layout::Stream { Scan::of_object(0) } else { Scan::behind_opener(0) };
-        Self { layout, scan, has_element: false, is_closed: false, is_between: true, around: 0, has_tail: false }
+        Self {
+            layout,
+            scan,
+            has_element: false,
+            is_closed: false,
+            is_between: true,
+            around: 0,
+            has_tail: false,
+            tail: None,
+        }
     }
 
     /// Creates a framing for records within `around` objects.
     pub fn within(layout: Layout, around: usize) -> Self {
         Self { around: around as u64, ..Self::new(layout) }
+    }
+
+    /// Keeps the text behind the records.
+    pub fn keep_tail(&mut self) {
+        self.tail = Some(Tail::default());
+    }
+
+    /// Returns the text behind the records so far, if it is kept.
+    pub fn tail(&self) -> Option<&Tail> {
+        self.tail.as_ref()
     }
 
     /// Frames objects that follow one another. Other text is a record up to the end of its line.
@@ -99,6 +121,9 @@ impl JsonFraming {
             None => self.scan.at,
         };
         self.scan.at = self.scan.at.saturating_sub(bytes);
+        if let Some(tail) = &mut self.tail {
+            tail.push(&text[..bytes]);
+        }
         Ok(Framed { bytes, records: 0, lines: count_lines(&text[..bytes]), ..Framed::default() })
     }
 

@@ -4,6 +4,7 @@
 //! their strings and brackets are looked at. The text behind the records is scanned by frame.rs.
 
 use super::OpenArray;
+use super::features::{CRS, MOST_CRS_BYTES, crs_name};
 use super::frame::is_space;
 use crate::input::read_failed;
 use jiter::Jiter;
@@ -17,12 +18,12 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// Maximum length of a key in bytes.
 const MOST_KEY_BYTES: usize = 1 << 20;
 
-/// Reads up to the value that the keys of `path` lead to.
+/// Reads up to the value that the keys of `path` lead to. Keeps the reference system that stands beside the features of GeoJSON.
 ///
 /// # Errors
 /// If the file cannot be read, is not made of objects up to there, or lacks a key.
 pub(super) fn enter(stream: Box<dyn Read + Send>, name: &Path, path: &[String]) -> Result<OpenArray> {
-    let mut walk = Walk { stream, name, buffer: Vec::new(), at: 0, line: 1, characters: 0 };
+    let mut walk = Walk { stream, name, buffer: Vec::new(), at: 0, line: 1, characters: 0, crs: None };
     for (depth, key) in path.iter().enumerate() {
         walk.enter_object(path, depth)?;
         walk.find_key(path, depth, key)?;
@@ -32,8 +33,8 @@ pub(super) fn enter(stream: Box<dyn Read + Send>, name: &Path, path: &[String]) 
         Some(b'[' | b'{') => {}
         _ => return Err(walk.wrong(path, path.len(), "the value there is not an array of objects")),
     }
-    let Walk { stream, buffer, at, line, characters, .. } = walk;
-    Ok(OpenArray { first, line, characters, read: buffer[at..].to_vec(), stream })
+    let Walk { stream, buffer, at, line, characters, crs, .. } = walk;
+    Ok(OpenArray { first, line, characters, read: buffer[at..].to_vec(), crs, stream })
 }
 
 /// A reader of JSON text, byte by byte.
@@ -46,6 +47,8 @@ struct Walk<'n> {
     /// Number of the line, and number of characters before the position in it.
     line: u64,
     characters: u64,
+    /// The name of the reference system beside the features.
+    crs: Option<String>,
 }
 
 impl Walk<'_> {
@@ -117,7 +120,17 @@ impl Walk<'_> {
             if found == key {
                 return Ok(());
             }
-            self.skip_value(path, depth)?;
+            if depth == 0 && found == CRS {
+                let mut member = Vec::new();
+                self.value(path, depth, |byte| {
+                    if member.len() <= MOST_CRS_BYTES {
+                        member.push(byte);
+                    }
+                })?;
+                self.crs = Some(crs_name(&member));
+            } else {
+                self.value(path, depth, |_| {})?;
+            }
             if known.len() < SHOWN {
                 known.push(found);
             }
@@ -155,13 +168,13 @@ impl Walk<'_> {
         Err(self.wrong(path, depth, "the file ends within a string"))
     }
 
-    /// Moves past a value. Checks only that its strings and brackets end.
-    fn skip_value(&mut self, path: &[String], depth: usize) -> Result<()> {
+    /// Moves past a value, and passes its bytes to `take`, without spaces between them. Checks only that its strings and brackets end.
+    fn value(&mut self, path: &[String], depth: usize, mut take: impl FnMut(u8)) -> Result<()> {
         let mut open = 0_u64;
         loop {
             match self.skip_space()? {
                 None => return Err(self.wrong(path, depth, "the file ends before the key is found")),
-                Some(b'"') => self.string(path, depth, |_| {})?,
+                Some(b'"') => self.string(path, depth, &mut take)?,
                 Some(b',' | b'}' | b']') if open == 0 => return Ok(()),
                 Some(byte) => {
                     match byte {
@@ -169,6 +182,7 @@ impl Walk<'_> {
                         b'}' | b']' => open -= 1,
                         _ => {}
                     }
+                    take(byte);
                     self.pass(byte);
                 }
             }

@@ -12,8 +12,10 @@
 //! ```
 //!
 //! If nested objects become columns, their brackets belong to the text between values, and a key is the path to the value: `a_b`.
+//! In a feature of GeoJSON, the path begins behind `properties` (features.rs).
 
 use super::fault::{Fault, Mistake};
+use super::features::{CRS, GEOMETRY, PROPERTIES, TYPE};
 use super::value::{MAX_DEPTH, Rules, Sink, Values, refused, too_deep};
 use crate::infer::MOST_NAMES;
 use jiter::{Jiter, JiterError, Peek};
@@ -67,6 +69,8 @@ struct Step {
     target: usize,
     /// The nested objects around the value: the length of each one's prefix in the key.
     open: Box<[usize]>,
+    /// A nested object stays one value.
+    is_whole: bool,
 }
 
 /// A parser that learns the layout of records.
@@ -91,7 +95,7 @@ pub(super) struct RecordParser {
 struct NestedPath {
     /// The key, with the keys of the objects around it.
     key: String,
-    /// The length of each open object's prefix in `key`.
+    /// The length of each open object's prefix in `key`. Only the properties of a feature have none.
     open: Vec<usize>,
     /// Number of the last record with an object of this key.
     seen_in: HashMap<String, u64>,
@@ -112,10 +116,24 @@ impl NestedPath {
         self.key.push_str(name);
     }
 
+    /// Returns whether the current key is that of the record's own member.
+    fn is_member(&self, name: &str) -> bool {
+        self.open.is_empty() && self.key == name
+    }
+
+    /// Returns whether the current key is that of a property of a feature.
+    fn is_property(&self) -> bool {
+        self.open.last() == Some(&0)
+    }
+
     /// Enters the object of the current key. Returns `false` if the record had it before.
-    fn enter(&mut self, record: u64) -> bool {
+    fn enter(&mut self, record: u64, has_prefix: bool) -> bool {
         let is_new = self.mark(record);
-        self.key.push_str(SEPARATOR);
+        if has_prefix {
+            self.key.push_str(SEPARATOR);
+        } else {
+            self.key.clear();
+        }
         self.open.push(self.key.len());
         is_new
     }
@@ -127,6 +145,9 @@ impl NestedPath {
 
 /// The text between the keys of nested objects that become columns.
 const SEPARATOR: &str = "_";
+
+/// The character in front of the key of a feature's own member that is no column. Properties may have its name.
+const HIDDEN: char = '\0';
 
 impl RecordParser {
     pub fn new(targets: Targets, rules: Rules) -> Self {
@@ -168,7 +189,7 @@ impl RecordParser {
                 return Ok(Some((at, index)));
             }
             let value = &record[at + step.text.len()..];
-            if self.values.rules.flatten && value.first() == Some(&b'{') {
+            if self.values.rules.flatten && value.first() == Some(&b'{') && !step.is_whole {
                 return Ok(Some((at, index)));
             }
             at += step.text.len();
@@ -176,7 +197,7 @@ impl RecordParser {
                 Some((item, len)) => sink.take(step.target, item).map(|()| len).map_err(|why| refused(why, 0, len)),
                 None => self.values.take_first(value, step.target, sink),
             };
-            at += taken.map_err(|fault| fault.behind(at).of_key(&self.keys[step.key].name))?;
+            at += taken.map_err(|fault| fault.behind(at).of_key(shown(&self.keys[step.key].name)))?;
         }
         let is_whole = self.tail.as_ref().is_some_and(|tail| record[at..] == **tail);
         Ok((!is_whole).then_some((at, self.steps.len())))
@@ -211,7 +232,10 @@ impl RecordParser {
         let Step { key, target, ref open, .. } = self.steps[step];
         self.path.resume(&self.keys[key].name, open);
         for at in 0..self.path.open.len() {
-            let end = self.path.open[at] - SEPARATOR.len();
+            let Some(end) = self.path.open[at].checked_sub(SEPARATOR.len()) else {
+                self.path.seen_in.insert(PROPERTIES.to_owned(), self.record);
+                continue;
+            };
             self.path.key.truncate(end);
             self.path.mark(self.record);
             self.path.key.push_str(&self.keys[key].name[end..]);
@@ -241,21 +265,43 @@ impl RecordParser {
             self.path.set(name);
             let quote = || from + memchr(b'"', &record[from..]).unwrap_or(0);
             let first = jiter.peek().map_err(|error| located(error).of_key(&self.path.key))?;
-            if self.values.rules.flatten && first == Peek::Object {
+            let is_whole = self.rename_member(quote)?;
+            if self.values.rules.flatten && first == Peek::Object && !is_whole {
                 self.enter(quote(), base + jiter.current_index())?;
                 is_entering = true;
                 continue;
             }
             let (key, target) = self.known_key(steps, quote)?;
             let start = base + jiter.current_index();
-            self.learn(steps, &record[from..start], key, target);
+            self.learn(steps, &record[from..start], (key, target, is_whole));
             let taken = self.values.take(jiter, &record[base..], first, target, sink);
-            taken.map_err(|fault| fault.behind(base).of_key(&self.keys[key].name))?;
+            taken.map_err(|fault| fault.behind(base).of_key(shown(&self.keys[key].name)))?;
             from = base + jiter.current_index();
             steps += 1;
         }
         jiter.finish().map_err(located)?;
         Ok((steps, from))
+    }
+
+    /// Changes the current key to the name of a feature's member, or of a property. Returns whether the member stays one value.
+    fn rename_member(&mut self, quote: impl Fn() -> usize) -> Result<bool, Fault> {
+        let Some(features) = &self.values.rules.features else { return Ok(false) };
+        let path = &mut self.path;
+        if path.is_member(CRS) && !features.has_crs {
+            let fault = Fault::new(quote(), "the feature names a reference system for itself alone").of_key(CRS);
+            return Err(fault.advise(message!["name the system of all with ", OptionName::Crs.word("EPSG:NUMBER")]));
+        }
+        if path.is_member(TYPE) || path.is_member(CRS) {
+            path.key.insert(0, HIDDEN);
+            return Ok(true);
+        }
+        let mut members = [GEOMETRY, PROPERTIES].into_iter().chain(features.members.iter().map(String::as_str));
+        let mut is_taken = |name: &str| members.any(|member| member.eq_ignore_ascii_case(name));
+        if path.is_property() && is_taken(&path.key) {
+            path.key.insert_str(0, SEPARATOR);
+            path.key.insert_str(0, PROPERTIES);
+        }
+        Ok(path.is_member(GEOMETRY))
     }
 
     /// Enters the nested object of the current key.
@@ -264,9 +310,10 @@ impl RecordParser {
             return Err(too_deep(at));
         }
         let is_scalar = self.positions.get(&self.path.key).is_some_and(|&key| self.keys[key].seen_in == self.record);
-        let key = self.path.key.len();
-        if !self.path.enter(self.record) || is_scalar {
-            return Err(stands_twice(key_at, &self.path.key[..key]));
+        let has_prefix = self.values.rules.features.is_none() || !self.path.is_member(PROPERTIES);
+        let name = self.path.key.clone();
+        if !self.path.enter(self.record, has_prefix) || is_scalar {
+            return Err(self.stands_twice(key_at, &name));
         }
         Ok(())
     }
@@ -294,7 +341,7 @@ impl RecordParser {
         let is_object = self.values.rules.flatten && self.path.seen_in.get(name) == Some(&self.record);
         let target = self.keys[key].target;
         if !self.mark(key, target) || is_object {
-            return Err(stands_twice(quote(), &self.keys[key].name));
+            return Err(self.stands_twice(quote(), &self.keys[key].name));
         }
         Ok((key, target))
     }
@@ -313,7 +360,11 @@ impl RecordParser {
         if key == MOST_NAMES && matches!(self.targets, Targets::Keys) {
             return None;
         }
-        let target = self.targets.of(name, key)?;
+        let target = if name.starts_with(HIDDEN) && self.values.rules.features.is_some() {
+            IGNORED
+        } else {
+            self.targets.of(name, key)?
+        };
         self.keys.push(Key { name: name.to_owned(), target, seen_in: 0 });
         self.positions.insert(name.to_owned(), key);
         Some(key)
@@ -331,18 +382,29 @@ impl RecordParser {
         is_new && std::mem::replace(&mut self.target_seen_in[target], self.record) != self.record
     }
 
-    fn learn(&mut self, step: usize, text: &[u8], key: usize, target: usize) {
+    fn learn(&mut self, step: usize, text: &[u8], (key, target, is_whole): (usize, usize, bool)) {
         if self.steps.get(step).is_some_and(|known| *known.text == *text) {
             return;
         }
         self.steps.truncate(step);
         let open = self.path.open.as_slice().into();
-        self.steps.push(Step { text: text.into(), key, target, open });
+        self.steps.push(Step { text: text.into(), key, target, open, is_whole });
+    }
+
+    #[cold]
+    fn stands_twice(&self, at: usize, key: &str) -> Fault {
+        let key = shown(key);
+        let fault = Fault::new(at, format!("the key {key:?} stands twice in the object")).of_key(key);
+        match self.values.rules.features {
+            Some(_) => fault.advise("if the feature and its properties have it, rename one of them"),
+            None => fault,
+        }
     }
 }
 
-fn stands_twice(at: usize, key: &str) -> Fault {
-    Fault::new(at, format!("the key {key:?} stands twice in the object")).of_key(key)
+/// Returns a key without the mark of a hidden one.
+fn shown(key: &str) -> &str {
+    key.strip_prefix(HIDDEN).unwrap_or(key)
 }
 
 fn no_object(record: &[u8]) -> Fault {

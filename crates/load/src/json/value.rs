@@ -4,7 +4,7 @@ use super::fault::{Fault, Mistake};
 
 use super::utf8::unescape_bytes;
 use crate::infer::{Meaning, NumberWords};
-use crate::options::{InvalidUtf8, NanPolicy};
+use crate::options::{Features, InvalidUtf8, NanPolicy};
 use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, Peek};
 use std::sync::Arc;
 
@@ -47,6 +47,8 @@ pub(super) struct Rules {
     pub invalid_utf8: InvalidUtf8,
     /// Nested objects become columns.
     pub flatten: bool,
+    /// The records are features.
+    pub features: Option<Arc<Features>>,
     /// Policy for NaN, Infinity and -Infinity that `words` lacks.
     pub nan: NanPolicy,
     /// Words in columns of numbers.

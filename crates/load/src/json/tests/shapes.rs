@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::infer::NumberWords;
-use crate::options::{JsonLayout, JsonOptions, NanPolicy};
+use crate::options::{Features, JsonLayout, JsonOptions, NanPolicy};
 
 fn json(json: JsonOptions) -> ReadOptions {
     ReadOptions { json, ..ReadOptions::default() }
@@ -189,6 +189,66 @@ fn nested_objects_become_columns() {
     let bomb = format!("{}1{}", "{\"a\":".repeat(MAX_DEPTH + 2), "}".repeat(MAX_DEPTH + 2));
     let (rows, _) = load(bomb.as_bytes(), &columns, &flat);
     assert!(rows[0].values.clone().unwrap_err().contains("expected at most 1000 arrays and objects"));
+}
+
+/// Options could name a property only by the name that it had for the reader, `properties_a`, and some not at all.
+#[test]
+fn properties_of_features_have_their_own_names() {
+    let options = |has_crs| {
+        let features = Some(Features { members: vec!["id".to_owned()], has_crs });
+        json(JsonOptions { flatten: true, features, ..JsonOptions::default() })
+    };
+    let names =
+        ["a", "b_c", "type", "id", "properties_ID", "properties_geometry", "geometry", "properties_properties_x"];
+    let columns = names.map(|name| (name, ANY));
+    let file = r#"{"type":"Feature","properties":{"a":1,"b":{"c":2}},"geometry":{"type":"Point","coordinates":[1.50,2]}}
+{"type":"Feature","properties":{"a":3,"b":{"c":4}},"geometry":{"type":"Point","coordinates":[2,3]}}
+{"type":"Feature","properties":{"a":5,"b":{"c":6}},"geometry":null}
+{"type":"Feature","properties":{"a":5,"b":{"c":6}},"geometry":{"type":"Point"}}
+{"type":"Feature","id":7,"properties":{"ID":8,"type":9,"geometry":10,"properties":{"x":11}},"geometry":{"a":{}}}
+{"type":"Feature","id":7,"properties":{"ID":8,"type":9,"geometry":10,"properties":{"x":12}},"geometry":{"a":{}}}
+{"geometry":{"b":[]},"properties":{"a":{"d":1}},"id":1,"type":"Feature"}
+{"geometry":{"b":[]},"properties":null,"id":2,"type":{"crs":3}}
+{"geometry":{"b":[]},"properties":{"a":13},"id":2,"type":"Feature"}"#;
+    let (int, null) = (OwnedValue::Int, || OwnedValue::Null);
+    let row = |numbers: [i64; 6], geometry: &str, last: i64| {
+        let or_null = |number: i64| if number == 0 { null() } else { int(number) };
+        let geometry = if geometry.is_empty() { null() } else { text(geometry) };
+        numbers.into_iter().map(or_null).chain([geometry, or_null(last)]).collect::<Vec<_>>()
+    };
+    let (rows, error) = values(file, &columns, &options(false));
+    assert_eq!(error, None);
+    assert_eq!(
+        rows,
+        [
+            row([1, 2, 0, 0, 0, 0], r#"{"type":"Point","coordinates":[1.50,2]}"#, 0),
+            row([3, 4, 0, 0, 0, 0], r#"{"type":"Point","coordinates":[2,3]}"#, 0),
+            row([5, 6, 0, 0, 0, 0], "", 0),
+            row([5, 6, 0, 0, 0, 0], r#"{"type":"Point"}"#, 0),
+            row([0, 0, 9, 7, 8, 10], r#"{"a":{}}"#, 11),
+            row([0, 0, 9, 7, 8, 10], r#"{"a":{}}"#, 12),
+            row([0, 0, 0, 1, 0, 0], r#"{"b":[]}"#, 0),
+            row([0, 0, 0, 2, 0, 0], r#"{"b":[]}"#, 0),
+            row([13, 0, 0, 2, 0, 0], r#"{"b":[]}"#, 0),
+        ]
+    );
+    let own = r#"{"type":"Feature","crs":{"type":"name"},"properties":{"a":1},"geometry":null}"#;
+    for (bad, message) in [
+        (own, "column crs: the feature names a reference system for itself alone"),
+        (r#"{"bbox":1,"properties":{"bbox":2}}"#, "column bbox: the key \"bbox\" stands twice"),
+        (r#"{"properties":{"bbox":2},"bbox":1}"#, "column bbox: the key \"bbox\" stands twice"),
+        (r#"{"properties":{"a":2},"properties":{"b":1}}"#, "column properties: the key \"properties\" stands twice"),
+        (r#"{"properties":{},"geometry":{},"geometry":{}}"#, "column geometry: the key \"geometry\" stands twice"),
+        (r#"{"type":1,"type":2}"#, "column type: the key \"type\" stands twice"),
+    ] {
+        for before in ["", r#"{"properties":{"a":2},"geometry":{}}"#, r#"{"type":1,"bbox":1,"properties":{}}"#] {
+            let (rows, _) = load(format!("{before}\n{bad}").as_bytes(), &columns, &options(false));
+            let why = rows.last().unwrap().values.clone().unwrap_err();
+            assert!(why.contains(message), "{before}{bad}: {why}");
+        }
+    }
+    let (rows, _) = values(own, &columns, &options(true));
+    assert_eq!(rows, [row([1, 0, 0, 0, 0, 0], "", 0)]);
 }
 
 proptest! {
