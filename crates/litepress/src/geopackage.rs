@@ -139,9 +139,12 @@ impl GeoPackage {
         wrong_geometries::find(&conversion, source, most, threads, progress)
     }
 
-    /// Returns notes about reference systems that are not defined in the file.
+    /// Returns notes about reference systems: those that are not defined in the GeoPackage, and files that say another one.
     pub fn notes(&self) -> Vec<Message> {
-        self.layers.iter().filter_map(note_on_system).collect()
+        self.layers
+            .iter()
+            .flat_map(|layer| note_on_other_system(layer).into_iter().chain(note_on_system(layer)))
+            .collect()
     }
 
     /// Returns the types of a layer's columns, and the reasons, from those of the planned table at this position.
@@ -166,6 +169,13 @@ fn number_own_systems(layers: &mut [PlannedLayer]) {
             own.push(layer.crs.clone());
         }
     }
+}
+
+/// Tells that a file says another reference system than the one that was taken.
+fn note_on_other_system(layer: &PlannedLayer) -> Option<Message> {
+    let (name, stated) = (&layer.layer.table, layer.stated.as_ref()?);
+    let given = OptionName::Crs.word(layer.layer.srs.to_string()).given();
+    Some(message![format!("{name}: the file says that its geometries are in {stated}; "), given, " was taken"])
 }
 
 /// Tells that a layer's reference system is not defined.

@@ -508,6 +508,31 @@ fn the_reference_system_of_geojson_is_kept() {
     }
 }
 
+/// `--crs` over a file that says another system was taken without a word. Two systems in one table were told by their definitions, 3 kB.
+#[test]
+fn other_reference_systems_of_files_are_told() {
+    let room = Room::new();
+    let wkt = "PROJCS[\\\"Gauss\\\",GEOGCS[\\\"DHDN\\\"],UNIT[\\\"metre\\\",1]]";
+    for (name, crs) in [("a", "urn:ogc:def:crs:EPSG::25832"), ("b", "EPSG:25832"), ("c", "EPSG:3857"), ("d", wkt)] {
+        room.write(&format!("{name}.geojson"), collection(&(crs_member(crs) + ","), ""));
+    }
+    let note = "a: the file says that its geometries are in EPSG:25832; --crs EPSG:4326 was taken";
+    for (crs, is_other) in [("EPSG:4326", true), ("25832", false)] {
+        let load = format!("load a.gpkg a.geojson --geometry geometry --crs {crs} --overwrite --progress none");
+        let ended = room.run(&load);
+        assert_eq!((ended.out + &ended.err).contains(note), is_other, "{crs}");
+    }
+    // Two names of one system are no difference.
+    room.done("load t.gpkg a.geojson b.geojson --table t --geometry geometry --progress none");
+    for (file, name) in [("c", "EPSG:3857"), ("d", "Gauss")] {
+        let ended =
+            room.run(&format!("load u.gpkg a.geojson {file}.geojson --table t --geometry geometry --progress none"));
+        let why =
+            format!("in another coordinate reference system ({name}) than those of the files before (EPSG:25832)");
+        assert!(ended.code == Some(1) && ended.err.contains(&why), "{ended:?}");
+    }
+}
+
 /// The column of a property is `a`, and options knew only `properties_a`, or nothing: `--index a` failed with "no such column".
 #[test]
 fn options_name_properties_as_the_table_does() {
