@@ -37,6 +37,7 @@ mod utf8;
 mod value;
 
 pub(crate) use columns::Columns;
+pub(crate) use features::CRS_OF_FEATURES;
 pub use frame::MAX_RECORD_TEXT_BYTES;
 pub use value::MAX_DEPTH;
 pub(crate) use value::{Item, Sink};

@@ -32,6 +32,7 @@ use crate::database_copy::{CopiedTable, DatabaseCopy};
 use crate::estimate::{FirstPiece, TableEstimate};
 use crate::infer::{Conversion, InferredColumn};
 use crate::input::Input;
+use crate::json;
 use crate::options::{Format, ReadOptions};
 use crate::reader::{Reader, TextFormat};
 use crate::rejects::Rejects;
@@ -222,13 +223,20 @@ impl LoadPlan {
     /// # Errors
     /// If a file cannot be opened, or two files state different systems.
     pub fn crs(&self, table: &PlannedTable, column: &str) -> Result<Option<String>> {
+        let definition = &self.schema.tables[table.table];
+        let is_column = |at: usize| definition.columns[at].name.eq_ignore_ascii_case(column);
+        let Some(position) = definition.ordinary_columns().position(is_column) else { return Ok(None) };
+        let default = self.read.json.features.as_ref().map(|_| json::CRS_OF_FEATURES);
+        let or_default = |crs: &Option<String>| crs.clone().or_else(|| default.map(str::to_owned));
         let mut found: Option<(&PlannedFile, Option<String>)> = None;
         for file in &table.files {
-            let crs = file.crs(column, &self.read)?;
+            // The file may have another name for the column, or lack it.
+            let ColumnSource::File(block) = file.mapping.column_sources[position] else { continue };
+            let crs = file.crs(&file.mapping.projected[block].name, &self.read)?;
             match &found {
-                Some((_, first)) if !is_same_crs(first.as_deref(), crs.as_deref()) => {
-                    let show = |crs: &Option<String>| {
-                        crs.as_ref().map_or_else(|| "none".to_owned(), |text| Crs::of_text(text).short_name(text))
+                Some((_, first)) if !is_same_crs(or_default(first).as_deref(), or_default(&crs).as_deref()) => {
+                    let show = |crs| {
+                        or_default(crs).map_or_else(|| "none".to_owned(), |text| Crs::of_text(&text).short_name(&text))
                     };
                     let message = format!(
                         "the geometries of {column} are in another coordinate reference system ({}) than those of the files \

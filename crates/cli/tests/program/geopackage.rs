@@ -522,9 +522,12 @@ fn other_reference_systems_of_files_are_told() {
         let ended = room.run(&load);
         assert_eq!((ended.out + &ended.err).contains(note), is_other, "{crs}");
     }
+    room.write("e.geojson", collection("", ""));
+    room.write("f.geojson", collection(&(crs_member("urn:ogc:def:crs:OGC:1.3:CRS84") + ","), ""));
     // Two names of one system are no difference.
+    room.done("load v.gpkg e.geojson f.geojson --table t --geometry geometry --progress none");
     room.done("load t.gpkg a.geojson b.geojson --table t --geometry geometry --progress none");
-    for (file, name) in [("c", "EPSG:3857"), ("d", "Gauss")] {
+    for (file, name) in [("c", "EPSG:3857"), ("d", "Gauss"), ("e", "EPSG:4326")] {
         let ended =
             room.run(&format!("load u.gpkg a.geojson {file}.geojson --table t --geometry geometry --progress none"));
         let why =

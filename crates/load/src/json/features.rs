@@ -32,7 +32,7 @@ pub(super) const MOST_CRS_BYTES: usize = 1 << 16;
 const MOST_TAIL_BYTES: usize = 16 << 20;
 
 /// The system of features if nothing names one.
-const DEFAULT: &str = "OGC:CRS84";
+pub const CRS_OF_FEATURES: &str = "OGC:CRS84";
 
 /// Returns the name of the system that a `crs` member has, or the member itself if it has none.
 pub(super) fn crs_name(member: &[u8]) -> String {
@@ -76,7 +76,7 @@ impl Tail {
             }
         };
         let Some(member) = members.get(CRS) else { return Ok(()) };
-        let (found, taken) = (crs_name(member.to_string().as_bytes()), taken.unwrap_or(DEFAULT));
+        let (found, taken) = (crs_name(member.to_string().as_bytes()), taken.unwrap_or(CRS_OF_FEATURES));
         let [of_found, of_taken] = [&*found, taken].map(Crs::of_text);
         if found == taken || of_found.srs.is_some() && of_found.srs == of_taken.srs {
             return Ok(());

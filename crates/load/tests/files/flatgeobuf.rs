@@ -4,7 +4,9 @@ use crate::rows::{read, read_bytes, read_forms};
 use flatgeobuf::{ColumnType, FgbCrs, FgbWriter, FgbWriterOptions, GeometryType};
 use geozero::geojson::GeoJson;
 use geozero::{ColumnValue, PropertyProcessor};
+use litepress_load::input::Input;
 use litepress_load::options::{Format, ReadOptions};
+use litepress_load::plan::{LoadPlan, LoadRequest};
 
 /// Returns a file of points, whose properties are of every type. Every fifth feature has none.
 fn points(count: u32, has_index: bool) -> Vec<u8> {
@@ -56,6 +58,25 @@ fn points(count: u32, has_index: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     writer.write(&mut bytes).unwrap();
     bytes
+}
+
+/// A column of geometries that `--map` renames lost the reference system of its file.
+#[test]
+fn a_renamed_column_keeps_its_reference_system() {
+    let file = tempfile::Builder::new().suffix(".fgb").tempfile().unwrap();
+    std::fs::write(file.path(), points(3, false)).unwrap();
+    let read = ReadOptions::default();
+    let request = LoadRequest {
+        inputs: Input::from_arguments(&[file.path().to_owned()], &read).unwrap(),
+        map: vec![("geometry".to_owned(), "shape".to_owned()), ("Name".to_owned(), String::new())],
+        threads: 1,
+        read,
+        ..LoadRequest::default()
+    };
+    let plan = LoadPlan::new(request, &|| Ok(())).unwrap();
+    let crs = |column: &str| plan.crs(&plan.tables[0], column).unwrap();
+    assert_eq!(crs("Shape").as_deref(), Some("EPSG:25832"));
+    assert_eq!((crs("number"), crs("geometry")), (None, None));
 }
 
 #[test]
