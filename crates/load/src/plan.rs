@@ -45,7 +45,7 @@ use litepress_geo::Crs;
 use litepress_rows::schema::SchemaAdditions;
 use litepress_rows::sync::{Mutex, lock};
 use litepress_rows::{Conflict, Error, ErrorKind, Message, Result, Schema, Table};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -506,11 +506,12 @@ impl LoadPlan {
         self.read.notes.all()
     }
 
-    /// Closes the databases that were read, so that one of them can be replaced. Nothing can be read any more.
-    pub fn close_databases(&self) {
+    /// Closes the database in a file that was read, so that it can be replaced. The others stay open for a second pass.
+    pub fn close_database(&self, path: &Path) {
         for file in self.tables.iter().flat_map(|table| &table.files) {
-            if let Content::Table { database, .. } = &file.content {
-                database.close();
+            match &file.content {
+                Content::Table { database, .. } if database.name() == path => database.close(),
+                _ => {}
             }
         }
     }

@@ -112,7 +112,7 @@ impl Database {
         Ok(Self { file: Arc::new(file), bytes: input.bytes, tables, shadows, by_name, extras, statistics, settings })
     }
 
-    /// Closes the database: other programs may replace it then, and nothing can be read any more.
+    /// Closes the database, so that it can be replaced. Readers that are open end. Until it is replaced, it can be read again.
     pub fn close(&self) {
         self.file.close();
     }

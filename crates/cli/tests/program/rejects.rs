@@ -210,3 +210,23 @@ fn wrong_boxes_are_left_out() {
     );
     assert_eq!(room.query("r.db", "SELECT rtreecheck('r')"), "ok");
 }
+
+/// The first pass closed the databases that it read, and the second one failed: "the database was closed".
+#[test]
+fn rows_of_a_database_are_rejected_as_those_of_other_files() {
+    let room = Room::new();
+    room.sqlite("a.db").execute_batch("CREATE TABLE t (a INT PRIMARY KEY); INSERT INTO t VALUES (1), (2)").unwrap();
+    room.write("t.csv", "a\n1\n3\n");
+    let make = "DROP TABLE IF EXISTS t; CREATE TABLE t (a INT PRIMARY KEY); INSERT INTO t VALUES (1)";
+    for (files, rejected) in [("a.db", 1), ("a.db t.csv", 2), ("t.csv a.db", 2)] {
+        for rejecting in ["--on-error reject", "--rejects wrong.csv"] {
+            room.sqlite("t.db").execute_batch(make).unwrap();
+            let load = format!("load t.db {files} --append {rejecting} --progress none --json");
+            let summary = json(&room.done(&load));
+            assert_eq!(summary["rejected"], rejected, "{load}");
+            assert_eq!(room.query("t.db", "SELECT a FROM t WHERE a < 3 ORDER BY a"), "1\n2", "{load}");
+        }
+        assert_eq!(places(&room, "wrong.csv").len(), rejected, "{files}");
+        std::fs::remove_file(room.path("wrong.csv")).unwrap();
+    }
+}

@@ -60,8 +60,10 @@ impl LoadJob<'_> {
         let sources: Vec<(usize, LoadSource)> = sources.into_iter().map(with_refused).collect();
         let (schema, observer) = (&self.plan.schema, &*self.options.observer);
         let before_publishing = || {
-            // Otherwise the target would be in use by this program.
-            self.plan.close_databases();
+            if let Target::File(path) = target {
+                // If its other tables are kept, the target would be in use by this program.
+                self.plan.close_database(path);
+            }
             rejects.finish()
         };
         let built = match self.appending(target) {

@@ -101,10 +101,7 @@ impl LoadJob<'_> {
     fn divide(&self, folder: &Path, column: &str, columns: &[usize], started: Instant) -> Result<LoadReport> {
         let rejects = Rejects::new(self.options.rejects.as_deref(), self.options.build.overwrite, self.max_rejects())?;
         let (sources, rejects) = self.sources(rejects)?;
-        let before_publishing = || {
-            self.plan.close_databases();
-            rejects.finish()
-        };
+        let before_publishing = || rejects.finish();
         let listed = sources.iter().zip(columns);
         let tables: Vec<SplitTable<'_>> =
             listed.map(|((table, source), column)| SplitTable { table: *table, column: *column, source }).collect();

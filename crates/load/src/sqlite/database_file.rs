@@ -25,7 +25,6 @@ enum State {
     Kept(Arc<Moment>),
     /// Open while a table is read.
     Released,
-    Closed,
 }
 
 impl DatabaseFile {
@@ -50,9 +49,10 @@ impl DatabaseFile {
         *lock(&self.state) = State::Released;
     }
 
-    /// Closes the database for good, once no thread reads it.
+    /// Closes the database once no thread reads it, until its [moment](Self::moment) is asked for again. Moments that were handed out
+    /// end.
     pub fn close(&self) {
-        let state = std::mem::replace(&mut *lock(&self.state), State::Closed);
+        let state = std::mem::replace(&mut *lock(&self.state), State::Released);
         if let State::Kept(moment) = state {
             moment.close();
         }
@@ -63,12 +63,8 @@ impl DatabaseFile {
     /// # Errors
     /// If the database was changed since it was first opened.
     pub fn moment(&self) -> Result<Arc<Moment>> {
-        match &*lock(&self.state) {
-            State::Kept(moment) => return Ok(moment.clone()),
-            State::Closed => {
-                return Err(Error::new(ErrorKind::Usage, "the database was closed").in_file(&self.name));
-            }
-            State::Released => {}
+        if let State::Kept(moment) = &*lock(&self.state) {
+            return Ok(moment.clone());
         }
         let moment = Moment::begin(&self.name)?;
         if change_counter(&moment) != self.change_counter || FileStamp::of(&self.name)? != self.stamp {
@@ -103,7 +99,17 @@ mod tests {
         writer.execute_batch("UPDATE t SET a = 2").unwrap();
         let error = file.moment().unwrap_err();
         assert!(error.message().contains("changed while it was loaded"), "{error}");
+    }
+
+    #[test]
+    fn a_closed_database_can_be_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let writer = rusqlite::Connection::open(&path).unwrap();
+        writer.execute_batch("CREATE TABLE t (a)").unwrap();
+        let (file, first) = DatabaseFile::open(&path).unwrap();
         file.close();
-        assert!(file.moment().unwrap_err().message().contains("was closed"));
+        let again = file.moment().unwrap();
+        assert!(!Arc::ptr_eq(&first, &again), "the first moment has ended");
     }
 }
