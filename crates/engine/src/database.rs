@@ -6,7 +6,7 @@ mod sqlite_part;
 mod stitched;
 mod stored_part;
 
-pub(crate) use stored_part::refuse_part;
+pub(crate) use stored_part::{refuse_part, refuse_unfit_part};
 
 use crate::draft::Draft;
 use crate::evaluate::computed::{self, ComputedColumns};
@@ -151,7 +151,7 @@ impl Database {
     ) -> Result<Self> {
         let needs_sqlite = !options.part && plan::needs_sqlite(&schema, options.on_conflict);
         if options.part {
-            stored_part::check(&schema, options)?;
+            refuse_unfit_part(&schema, options)?;
         }
         if options.analyze {
             statistics::define(&mut schema);

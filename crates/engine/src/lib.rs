@@ -74,7 +74,7 @@ pub use part::{PageCopy, Parts};
 pub use progress::{Phase, Progress};
 pub use publish::{TargetStamp, apply_left_log, begin_replacing, folder_of, free_bytes};
 pub use refusals::{find_refused, may_refuse, telling_policy};
-pub use rehearsal::{check_append_options, check_update, rehearse_additions};
+pub use rehearsal::{check_append_options, check_update, rehearse_additions, rehearse_build, rehearse_split};
 pub use sink::Sink;
 pub use split::{SplitDatabases, SplitTable, split};
 #[doc(hidden)]

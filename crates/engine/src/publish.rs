@@ -281,17 +281,7 @@ fn check_beside(target: &Path, empty: EmptyWal) -> Result<()> {
 
 /// Checks that the target may get a new file. Returns the rights to the file that will be replaced.
 fn check_target(target: &Path, replace: bool) -> Result<Option<Access>> {
-    let metadata = match fs::metadata(target) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            check_beside(target, EmptyWal::MeansInUse)?;
-            return Ok(None);
-        }
-        Err(error) => return Err(Error::io("look at", target, error)),
-    };
-    if !metadata.is_file() {
-        return Err(Error::new(ErrorKind::Target, "the target is not a regular file").in_file(target));
-    }
+    let Some(metadata) = look_at(target)? else { return Ok(None) };
     if !replace {
         check_beside(target, EmptyWal::Harmless)?;
         return Err(exists(target));
@@ -299,6 +289,36 @@ fn check_target(target: &Path, replace: bool) -> Result<Option<Access>> {
     check_sticky(target, &metadata)?;
     drop(OldFile::hold(target, SHORT_PATIENCE)?);
     Ok(Some(Access::of(target, &metadata)))
+}
+
+/// Returns the metadata of a target, `None` if there is no file. Fails if it can have no database.
+fn look_at(target: &Path) -> Result<Option<fs::Metadata>> {
+    match fs::metadata(target) {
+        Ok(metadata) if metadata.is_file() => Ok(Some(metadata)),
+        Ok(_) => Err(Error::new(ErrorKind::Target, "the target is not a regular file").in_file(target)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            check_beside(target, EmptyWal::MeansInUse)?;
+            Ok(None)
+        }
+        Err(error) => Err(Error::io("look at", target, error)),
+    }
+}
+
+/// Fails if the target can have no database: it is a folder, say, or its folder is missing. A file that exists is no error.
+pub(crate) fn check_future_file(target: &Path) -> Result<()> {
+    let target = resolve(target)?;
+    look_at(&target)?;
+    check_folder_of(&target)
+}
+
+/// Fails if there is no folder for the target.
+fn check_folder_of(target: &Path) -> Result<()> {
+    let folder = folder_of(target);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let error = Error::new(ErrorKind::Io, format!("there is no folder '{}'", folder.display())).in_file(target);
+    Err(error.advise("make the folder, or name another one"))
 }
 
 /// Returns the error of a target that exists. It lists what would go with it.
@@ -382,13 +402,10 @@ const MOST_TRIES: u32 = 20;
 /// Creates the temporary file. Until it replaces another one, only its owner may read it.
 fn create_temporary(target: &Path, replaces: bool) -> Result<(PathBuf, File)> {
     let folder = folder_of(target);
-    let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound if !folder.is_dir() => {
-            let error = Error::new(ErrorKind::Io, format!("there is no folder '{}'", folder.display()));
-            error.in_file(target).advise("make the folder, or name another one")
-        }
+    let failed = |error: io::Error| match (error.kind(), check_folder_of(target)) {
+        (io::ErrorKind::NotFound, Err(missing)) => missing,
         // /proc and other folders of the kernel say so.
-        io::ErrorKind::NotFound => {
+        (io::ErrorKind::NotFound, Ok(())) => {
             Error::io("create a temporary file beside it", target, error).advise("name a file in another folder")
         }
         _ => Error::io("create a temporary file beside it", target, error),

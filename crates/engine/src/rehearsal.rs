@@ -1,12 +1,57 @@
-//! Checks an append before any row is read: for a plan that must fail where the append would, and for a writer whose rows a late
-//! failure would lose.
+//! Tries what a run does before its first row: for a plan that must fail where the run would, and for a writer whose rows a late failure
+//! would lose. Nothing is written.
 
 use crate::append::{definition_of, refuse_options, refuse_stale_indexes};
+use crate::database::refuse_unfit_part;
 use crate::options::Options;
+use crate::publish::{Folder, check_future_file};
+use crate::split::refuse_part_of_values;
 use crate::sqlite::{SessionOptions, SqliteSession, updated_by_key};
 use crate::{Conflict, Result, Schema, resources};
 use litepress_rows::Table;
 use litepress_rows::schema::SchemaAdditions;
+use std::path::Path;
+
+/// Fails as a new database would before its first row: a part cannot hold it, its file can have no database, or a table has no key to
+/// update rows by. A database in its place is no error, because it may be replaced later.
+///
+/// `tables` are the positions of the tables that get rows, with the positions of the columns that the rows lack.
+///
+/// # Errors
+/// The error of the build.
+pub fn rehearse_build(
+    schema: &Schema,
+    file: Option<&Path>,
+    options: &Options,
+    tables: &[(usize, Vec<usize>)],
+) -> Result<()> {
+    if options.part {
+        refuse_unfit_part(schema, options)?;
+    }
+    file.map_or(Ok(()), check_future_file)?;
+    check_keys(schema, options, tables)
+}
+
+/// Does the same as [`rehearse_build`] for a folder with a database of each value.
+///
+/// # Errors
+/// The error of the split.
+pub fn rehearse_split(
+    schema: &Schema,
+    folder: Option<&Path>,
+    options: &Options,
+    tables: &[(usize, Vec<usize>)],
+) -> Result<()> {
+    refuse_part_of_values(options)?;
+    folder.map_or(Ok(()), Folder::check_future)?;
+    check_keys(schema, options, tables)
+}
+
+/// Fails if rows are to be updated in a table that has no key for that.
+fn check_keys(schema: &Schema, options: &Options, tables: &[(usize, Vec<usize>)]) -> Result<()> {
+    let mut tables = tables.iter().map(|(table, missing)| (&schema.tables[*table], missing));
+    tables.try_for_each(|(table, missing)| check_update(table, options, missing))
+}
 
 /// Fails as an append would before its first row: an option is for new databases, SQLite refuses a column or an object that is added, or
 /// a table has no key to update rows by. SQLite makes them in an empty database with the objects of `existing`, so that the database is

@@ -87,7 +87,7 @@ pub fn split(
     before_publishing: &dyn Fn() -> Result<()>,
 ) -> Result<SplitDatabases> {
     let started = Instant::now();
-    refuse_part(options, "the databases of values are whole")?;
+    refuse_part_of_values(options)?;
     let options = &bounded(options)?;
     let page_size = page_size(schema, options)?;
     // A database takes the tables that litepress writes first.
@@ -114,6 +114,11 @@ pub fn split(
     published.commit(options.sync)?;
     let stages = Stages { build, sync: synced - build, publish: started.elapsed() - synced, ..Stages::default() };
     Ok(totals.into_databases(page_size, stages))
+}
+
+/// Refuses to write a part of the databases.
+pub(crate) fn refuse_part_of_values(options: &Options) -> Result<()> {
+    refuse_part(options, "the databases of values are whole")
 }
 
 /// Sorts all rows by value, table and position.

@@ -64,7 +64,8 @@ pub fn load<F: Into<PathBuf>>(
 /// Returns what [`load`] would do, and why. Without a target nothing is said of the disk.
 ///
 /// # Errors
-/// All mistakes in the options; files that cannot be read; whatever else makes the load fail before its first row.
+/// All mistakes in the options; files that cannot be read; whatever else makes the load fail before its first row. A target that exists
+/// is no error, because it may be replaced later.
 pub fn plan_load<F: Into<PathBuf>>(
     target: Option<Target>,
     files: impl IntoIterator<Item = F>,
@@ -87,6 +88,7 @@ pub fn plan_load<F: Into<PathBuf>>(
         None => job.estimate(&listed, &place, &build)?,
     };
     let missing: Vec<Vec<usize>> = listed.iter().map(|(_, source)| source.missing_columns()).collect();
+    job.rehearse_build(&place, &missing).map_err(|error| job.explain(&sources, error))?;
     drop(sources);
     let (mismatches, figures) = job.dry_run(&mut notes)?;
     if !mismatches.is_fatal {

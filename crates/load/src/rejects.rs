@@ -23,6 +23,8 @@ pub struct Rejects {
     skipped: AtomicU64,
     cut_records: AtomicU64,
     stray_quotes: AtomicU64,
+    /// Number of rejects that an option of its own leaves out, whatever the policy for wrong records is.
+    left_out: AtomicU64,
     /// Files and lines of records that repeat a header.
     repeated_headers: Mutex<Vec<(Option<PathBuf>, FoundHeader)>>,
     state: Mutex<State>,
@@ -80,9 +82,10 @@ impl Rejects {
             current: 0,
             complete: BTreeSet::new(),
         };
-        let [nulls, cut_texts, skipped, cut_records, stray_quotes] = std::array::from_fn(|_| AtomicU64::new(0));
+        let [nulls, cut_texts, skipped, cut_records, stray_quotes, left_out] =
+            std::array::from_fn(|_| AtomicU64::new(0));
         let (repeated_headers, state) = (Mutex::new(Vec::new()), Mutex::new(state));
-        Self { most, nulls, cut_texts, skipped, cut_records, stray_quotes, repeated_headers, state }
+        Self { most, nulls, cut_texts, skipped, cut_records, stray_quotes, left_out, repeated_headers, state }
     }
 
     /// Returns the number of records left out so far.
@@ -136,6 +139,17 @@ impl Rejects {
     /// Returns the number of records so far with quotes in the wrong place that are text.
     pub fn stray_quotes(&self) -> u64 {
         self.stray_quotes.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of records so far that are left out whatever the policy for wrong records is
+    /// ([`Ragged::Reject`](crate::options::Ragged::Reject)).
+    pub fn left_out(&self) -> u64 {
+        self.left_out.load(Ordering::Relaxed)
+    }
+
+    /// Counts such a record.
+    pub(crate) fn count_left_out(&self) {
+        self.left_out.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns the records so far that repeat a header: their places as `all.csv:85`, and whether they end their table.

@@ -46,7 +46,7 @@ const NOT_OF_MERGES: [&str; 13] = [
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct PlanArguments {
-    /// The database to make, then its source: a file of CREATE statements as for generate, files as for load, or databases as for merge
+    /// The database to make (the plan tells if it exists, which is no error), then its source: a file of CREATE statements as for generate, files as for load, or databases as for merge
     #[arg(value_name = "OUT.db SCHEMA.sql|FILE")]
     names: Vec<PathBuf>,
     /// Print the recipe (TOML) for 'litepress generate --recipe FILE'

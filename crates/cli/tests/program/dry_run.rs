@@ -170,3 +170,84 @@ fn a_plan_fails_before_the_first_row_as_the_load_does() {
         room.done(&format!("load {arguments} --progress none"));
     }
 }
+
+/// `plan` ended with 0 where a new database cannot be made: options for other databases, no key to update by, no place for the file.
+#[test]
+fn a_plan_of_a_new_database_fails_as_the_load_does() {
+    let room = Room::new();
+    room.write("f.csv", "id,name,v\n1,x,1.5\n");
+    room.write("file", "");
+    std::fs::create_dir(room.path("folder")).unwrap();
+    for name in ["one.db", "two.db"] {
+        room.sqlite(name).execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY)").unwrap();
+    }
+    for (arguments, code) in [
+        ("load p.db f.csv --on-conflict update", 2),
+        ("load p.db f.csv --on-conflict update --append", 2),
+        ("load p.db f.csv --part --on-conflict ignore", 2),
+        ("load p.db f.csv --part --verify full", 2),
+        ("load p.db f.csv --part --analyze", 2),
+        ("load p.db f.csv --part --split-by id", 2),
+        ("load folder f.csv", 1),
+        ("load folder f.csv --overwrite", 1),
+        ("load none/p.db f.csv", 1),
+        ("load none/p f.csv --split-by id", 1),
+        ("load file f.csv --split-by id", 1),
+        ("load file/p.db f.csv", 1),
+        ("merge p.db one.db two.db --part --on-conflict ignore", 2),
+        ("merge folder one.db two.db", 1),
+        ("merge none/p.db one.db two.db", 1),
+    ] {
+        let (command, rest) = arguments.split_once(' ').unwrap();
+        let merge = if command == "merge" { " --merge" } else { "" };
+        let plan = room.run(&format!("plan {rest}{merge} --progress none"));
+        let run = room.run(&format!("{arguments} --progress none"));
+        assert_eq!((plan.code, run.code), (Some(code), Some(code)), "{arguments}: {plan:?} {run:?}");
+        assert_eq!(plan.err, run.err, "{arguments}");
+    }
+    // The load names the first of its databases, too.
+    assert_eq!(room.run("plan p f.csv --on-conflict update --split-by id --progress none").code, Some(2));
+    // A target that exists may be replaced later.
+    room.done("load p.db f.csv --progress none");
+    assert!(room.done("plan p.db f.csv --progress none").contains("exists: load needs --overwrite"));
+    room.done("plan folder f.csv --split-by id --progress none");
+    for arguments in ["--primary-key id --on-conflict update", "--part", "--split-by id"] {
+        room.done(&format!("plan new f.csv {arguments} --progress none"));
+        room.done(&format!("load new f.csv {arguments} --progress none"));
+        std::fs::remove_file(room.path("new")).or_else(|_| std::fs::remove_dir_all(room.path("new"))).unwrap();
+    }
+}
+
+/// `plan` took records that `load` left out for fatal, and passed what ended it: more wrong records than allowed, a file that breaks off.
+#[test]
+fn a_plan_knows_which_wrong_records_end_the_load() {
+    let room = Room::new();
+    room.write("f.csv", "id,v\n1,x\n2,y\n3,4\n");
+    room.write("a.csv", "id;v\n5;1\n6;2;3\n7\n");
+    room.write("cut.json", "[{\"id\": 1},\n{\"id\": 2}");
+    room.write("cut.sql", "CREATE TABLE cut (id)");
+    let wrong = "--strict --type v=INTEGER";
+    for (arguments, code) in [
+        (format!("f.csv {wrong}"), 1),
+        (format!("f.csv {wrong} --on-error reject"), 0),
+        (format!("f.csv {wrong} --on-error reject --max-rejects 2"), 0),
+        (format!("f.csv {wrong} --on-error reject --max-rejects 1"), 1),
+        (format!("f.csv {wrong} --max-rejects 0"), 1),
+        (format!("f.csv {wrong} --on-error null --max-rejects 0"), 0),
+        ("a.csv".to_owned(), 1),
+        ("a.csv --ragged reject".to_owned(), 0),
+        ("a.csv --ragged reject --on-error null".to_owned(), 0),
+        ("a.csv --ragged reject --max-rejects 1".to_owned(), 1),
+        ("a.csv --ragged reject --strict --type v=BLOB".to_owned(), 1),
+        ("cut.json --schema cut.sql --on-error reject".to_owned(), 1),
+    ] {
+        let [plan, load] =
+            ["plan", "load"].map(|command| room.run(&format!("{command} t.db {arguments} --progress none")));
+        assert_eq!((plan.code, load.code), (Some(code), Some(code)), "{arguments}: {plan:?} {load:?}");
+        let _ = std::fs::remove_file(room.path("t.db"));
+    }
+    let plan = room.run(&format!("plan t.db f.csv {wrong} --max-rejects 1 --progress none"));
+    assert!(plan.out.contains("load would fail: 2 records"), "{plan:?}");
+    assert!(plan.out.contains("more records are wrong than --max-rejects 1 allows"), "{plan:?}");
+    assert!(room.done("plan t.db a.csv --ragged reject --progress none").contains("load would reject: 2 records"));
+}

@@ -14,8 +14,8 @@ pub(crate) fn refuse_part(options: &Options, why: &str) -> Result<()> {
     Err(error.advise("write parts of new rows, and stitch them to a new database"))
 }
 
-/// Checks that a part can hold the tables, and that no option is for whole databases only.
-pub(super) fn check(schema: &Schema, options: &Options) -> Result<()> {
+/// Refuses a part that cannot hold the tables, and options for whole databases only.
+pub(crate) fn refuse_unfit_part(schema: &Schema, options: &Options) -> Result<()> {
     let usage = |message: &str, advice: &str| Err(Error::new(ErrorKind::Usage, message).advise(advice.to_owned()));
     if options.on_conflict != Conflict::Abort {
         let advice = "leave the policy out, or write databases instead of parts, and merge them with it";

@@ -6,7 +6,7 @@
 //! folder without a lock, which the next run for the same target removes; if it is killed between those two renames, the old folder is left under such
 //! a name, and is not locked either, so it is kept as `.NAME.litepress-N.old`.
 
-use super::{check_target, folder_of, is_temporary, system, temporary_prefix, unique_number};
+use super::{check_folder_of, check_target, folder_of, is_temporary, system, temporary_prefix, unique_number};
 use crate::{Error, ErrorKind, Result, Sync};
 use litepress_format::header::MAGIC;
 use litepress_rows::{OptionName, message};
@@ -34,6 +34,13 @@ impl Folder {
         remove_stale(&target);
         let (temporary, handle) = create(&target)?;
         Ok(Self { target, temporary, handle, may_replace, published: false })
+    }
+
+    /// Fails if the target can have no databases: it is a file, or its own folder is missing. A folder that exists is no error.
+    pub fn check_future(target: &Path) -> Result<()> {
+        let target = resolve(target)?;
+        is_folder(&target)?;
+        check_folder_of(&target)
     }
 
     /// Returns the path under which the files are made.
@@ -128,13 +135,8 @@ fn resolve(target: &Path) -> Result<PathBuf> {
 /// Checks that the target may get a new folder. Returns whether it replaces one that has files.
 fn check(target: &Path, may_replace: bool) -> Result<bool> {
     let unreadable = |error| Error::io("look at", target, error);
-    let metadata = match fs::metadata(target) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        found => found.map_err(unreadable)?,
-    };
-    if !metadata.is_dir() {
-        let error = Error::new(ErrorKind::Target, "the target is not a folder").in_file(target);
-        return Err(error.advise("name a folder that does not exist, or an empty one"));
+    if !is_folder(target)? {
+        return Ok(false);
     }
     let mut files = 0_u64;
     for entry in fs::read_dir(target).map_err(unreadable)? {
@@ -151,6 +153,19 @@ fn check(target: &Path, may_replace: bool) -> Result<bool> {
         return Err(error.advise(advice));
     }
     Ok(files > 0)
+}
+
+/// Returns whether the target exists. Fails if it is no folder.
+fn is_folder(target: &Path) -> Result<bool> {
+    match fs::metadata(target) {
+        Ok(metadata) if metadata.is_dir() => Ok(true),
+        Ok(_) => {
+            let error = Error::new(ErrorKind::Target, "the target is not a folder").in_file(target);
+            Err(error.advise("name a folder that does not exist, or an empty one"))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Error::io("look at", target, error)),
+    }
 }
 
 /// Fails unless this file of the target is a database that no program uses. Nothing else goes with an old folder.
@@ -175,11 +190,8 @@ fn check_replaceable(target: &Path, path: &Path) -> Result<()> {
 /// Creates the temporary folder and locks it.
 fn create(target: &Path) -> Result<(PathBuf, Option<File>)> {
     let parent = folder_of(target);
-    let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound if !parent.is_dir() => {
-            let error = Error::new(ErrorKind::Io, format!("there is no folder '{}'", parent.display()));
-            error.in_file(target).advise("make the folder, or name another one")
-        }
+    let failed = |error: io::Error| match (error.kind(), check_folder_of(target)) {
+        (io::ErrorKind::NotFound, Err(missing)) => missing,
         _ => Error::io("create a temporary folder beside it", target, error),
     };
     loop {

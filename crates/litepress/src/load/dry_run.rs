@@ -8,6 +8,7 @@ use litepress_engine::{RowFigures, may_refuse};
 use litepress_load::plan::PlannedTable;
 use litepress_load::rejects::Rejects;
 use litepress_load::source::LoadSource;
+use litepress_rows::{OptionName, message};
 use std::sync::Arc;
 
 /// Number of mismatches that are kept of each table.
@@ -27,14 +28,24 @@ pub struct Mismatches {
     pub is_fatal: bool,
 }
 
+/// The mismatches so far, and their fate.
+#[derive(Default)]
+struct Found {
+    mismatches: Mismatches,
+    /// Number of records that `--ragged reject` leaves out.
+    left_out: u64,
+    /// Whether a file could not be read to its end.
+    has_ended: bool,
+}
+
 impl LoadJob<'_> {
     /// Finds the records that the load would refuse, and adds what else is worth a note. Also returns figures of the rows of each table
     /// that were read. A sample of records is not checked.
     pub(super) fn dry_run(&self, notes: &mut Vec<Message>) -> Result<(Mismatches, Vec<Option<RowFigures>>)> {
-        let mut found = Mismatches::default();
+        let mut found = Found::default();
         if self.options.sample.is_some() {
             notes.push("the records were not checked, because types are found from a sample of them".into());
-            return Ok((found, vec![None; self.plan.tables.len()]));
+            return Ok((found.mismatches, vec![None; self.plan.tables.len()]));
         }
         if self.existing.is_some() {
             notes.push("keys and constraints are checked as the rows are added, not before".into());
@@ -43,15 +54,31 @@ impl LoadJob<'_> {
         for planned in &self.plan.tables {
             figures.push(self.check_table(planned, &mut found, notes)?);
         }
-        found.is_fatal = found.count > 0 && self.on_error != OnError::Reject;
-        Ok((found, figures))
+        let exceeds = self.exceeds_most(&found);
+        if exceeds {
+            let most = OptionName::MaxRejects.count(None, &self.max_rejects().to_string());
+            notes.push(message!["more records are wrong than ", most.given(), " allows"]);
+        }
+        let Found { mut mismatches, left_out, has_ended } = found;
+        let aborts = self.on_error != OnError::Reject && mismatches.count > left_out;
+        mismatches.is_fatal = aborts || exceeds || has_ended;
+        Ok((mismatches, figures))
+    }
+
+    /// Returns whether the load would reject more records than it may.
+    fn exceeds_most(&self, found: &Found) -> bool {
+        let mismatches = &found.mismatches;
+        let rejected = if self.on_error == OnError::Reject { mismatches.count } else { found.left_out };
+        // The policy for conflicts leaves them out, and the file of rejects lists them.
+        let listed = if self.options.rejects.is_some() { mismatches.ignored } else { 0 };
+        rejected + listed > self.max_rejects()
     }
 
     /// Checks the rows of a table. Returns their figures, if they could be read and SQLite was not asked.
     fn check_table(
         &self,
         planned: &PlannedTable,
-        found: &mut Mismatches,
+        found: &mut Found,
         notes: &mut Vec<Message>,
     ) -> Result<Option<RowFigures>> {
         let (rejects, conflict) = (Arc::new(Rejects::shown(SHOWN)), self.options.build.on_conflict);
@@ -83,6 +110,8 @@ impl LoadJob<'_> {
             );
         }
         let mut first = rejects.take_shown();
+        found.left_out += rejects.left_out();
+        let Found { mismatches: found, has_ended, .. } = found;
         found.count += rejects.count();
         found.ignored += source.ignored();
         if conflict == Conflict::Ignore {
@@ -97,6 +126,7 @@ impl LoadJob<'_> {
             Err(error) => {
                 // Nothing after it can be read.
                 found.count += 1;
+                *has_ended = true;
                 first.push(self.texts.explain(source.explain(error)));
                 None
             }

@@ -16,6 +16,7 @@ use crate::{Error, ErrorKind, OnError, Options, PageSize, Result, Target};
 use litepress_engine::plan::{ObjectPlan, is_filled_by_sqlite, plan_objects};
 use litepress_engine::{
     Estimate, Phase, PlannedAppend, RoutePlan, RowFigures, Schema, TargetStamp, folder_of, rehearse_additions,
+    rehearse_build, rehearse_split,
 };
 use litepress_load::infer::InferredColumn;
 use litepress_load::input::Input;
@@ -227,6 +228,18 @@ impl<'o> LoadJob<'o> {
         options.temp_dir.get_or_insert_with(|| self.temp_dir.clone());
         let tables: Vec<_> = self.plan.tables.iter().map(|planned| planned.table).zip(missing).collect();
         rehearse_additions(&existing, &schema, &additions, &options, &tables)
+    }
+
+    /// Fails as a new database would before its first row. `missing` are the columns that the rows of each table lack.
+    pub(super) fn rehearse_build(&self, target: &Target, missing: &[Vec<usize>]) -> Result<()> {
+        if self.existing.is_some() {
+            return Ok(());
+        }
+        let place = if let Target::File(path) = target { Some(path.as_path()) } else { None };
+        let tables: Vec<_> =
+            self.plan.tables.iter().map(|planned| planned.table).zip(missing.iter().cloned()).collect();
+        let rehearse = if self.options.split_by.is_some() { rehearse_split } else { rehearse_build };
+        rehearse(self.built_schema(), place, &self.build_options(), &tables)
     }
 
     /// Returns how each object of a new database is made.

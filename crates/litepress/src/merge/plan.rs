@@ -7,7 +7,7 @@ use crate::observer::Stage;
 use crate::plan_report::{MergedDatabases, PlanReport, PlannedColumn, TableOrigin, TableReport};
 use crate::{Database, Error, ErrorKind, Mismatches, Options, Result, Target, Verify};
 use litepress_engine::plan::{needs_sqlite, plan_objects};
-use litepress_engine::{Estimate, PageSize};
+use litepress_engine::{Estimate, PageSize, rehearse_build};
 use litepress_merge::{MergePlan, MergeSample, TableForecast};
 use litepress_rows::{Message, Source, Table};
 use std::path::PathBuf;
@@ -16,7 +16,8 @@ use std::path::PathBuf;
 /// of several databases may have one key, all rows of their tables are read. Without a target nothing is said of the disk.
 ///
 /// # Errors
-/// All mistakes in the options; databases that cannot be read.
+/// All mistakes in the options; databases that cannot be read; whatever else makes the merge fail before its first row. A target that
+/// exists is no error, because it may be replaced later.
 pub fn plan_merge(
     target: Option<Target>,
     files: impl IntoIterator<Item = impl Into<PathBuf>>,
@@ -28,6 +29,10 @@ pub fn plan_merge(
     let mut plan = MergePlan::new(&files, &plan_options(options, true), &|| progress.go_on())?;
     let differences = plan.take_differences();
     let build = build_options(&plan, options);
+    if differences.is_empty() {
+        let file = if let Some(Target::File(file)) = &target { Some(file.as_path()) } else { None };
+        rehearse_build(plan.schema(), file, &build, &[]).map_err(|error| plan.explain(error))?;
+    }
     let samples = samples(&plan)?;
     let listed: Vec<(usize, &dyn Source)> =
         samples.iter().map(|(table, sample)| (*table, sample as &dyn Source)).collect();

@@ -196,6 +196,9 @@ impl PieceReader<'_> {
     /// Counts a row as rejected, or fails if rows may not be left out.
     fn leave_out(&self, wrong: WrongRow) -> Result<()> {
         let error = self.in_row(wrong.row, wrong.error);
+        if wrong.is_left_out {
+            self.source.rejects.count_left_out();
+        }
         if self.source.on_error == OnError::Reject || wrong.is_left_out {
             return self.source.rejects.add(self.part, error, &self.piece.raw(wrong.row).unwrap_or_default());
         }
