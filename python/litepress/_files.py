@@ -286,6 +286,7 @@ def load(
         NaN and Infinity in JSON that ``missing`` and ``infinity`` do not name: ``"error"``, ``"null"``, ``"text"``.
     absent_as_null
         With ``on_conflict="update"``: whether a key that a record of JSON lacks, and other records have, is NULL; by default an error.
+        The same holds for a column that some of the files of a table lack.
     sheet
         Sheets of workbooks; by default all that have a value.
     select

@@ -16,7 +16,7 @@ pub struct ContentArgs {
     /// Action for NaN and Infinity in JSON that --missing and --infinity do not name
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub nan: NanArg,
-    /// With --on-conflict update: a key that a record of JSON lacks and others have is NULL, instead of an error
+    /// With --on-conflict update: a key that a record of JSON lacks and others have is NULL, instead of an error; so is a column that a file lacks
     #[arg(long)]
     pub absent_as_null: bool,
     /// Sheets of workbooks: a name, which may be repeated, or all [default: all that have a value]

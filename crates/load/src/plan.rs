@@ -81,7 +81,7 @@ pub struct LoadRequest {
     pub sample: Option<u64>,
     /// Policy for rows whose key exists already.
     pub conflict: Conflict,
-    /// Columns whose keys all records of JSON need, if any record has them.
+    /// Columns whose keys all records of JSON need, if any record has them, and that all files need, if any has them.
     pub needed_keys: NeededKeys,
     /// Number of threads that infer types.
     pub threads: usize,
@@ -210,6 +210,13 @@ impl PlannedTable {
 }
 
 impl PlannedTable {
+    /// Returns the columns that all files lack.
+    fn missing_columns(&self) -> Vec<usize> {
+        let Some((first, others)) = self.files.split_first() else { return Vec::new() };
+        let all_lack = |column: &usize| others.iter().all(|file| file.mapping.missing.contains(column));
+        first.mapping.missing.iter().copied().filter(all_lack).collect()
+    }
+
     /// Returns whether only some of the files have the table's INTEGER PRIMARY KEY.
     fn has_mixed_rowids(&self) -> bool {
         let numbered = self.files.iter().filter(|file| numbers_rows(&file.mapping.column_sources)).count();
@@ -481,9 +488,8 @@ impl LoadPlan {
                 file.ask_for_records(definition)?;
             }
         }
-        let missing = table.files.first().map(|file| file.mapping.missing.clone()).unwrap_or_default();
         let source = LoadSource::new(definition, files, conflict, on_error, rejects.clone(), estimate);
-        let source = source.lacking(missing);
+        let source = source.lacking(table.missing_columns());
         let source = source.limited_to(table.limit);
         // The first of two rows of one key stays, and so do the first rows up to a limit.
         let is_set = conflict == Conflict::Abort && on_error == OnError::Abort && table.limit.is_none();

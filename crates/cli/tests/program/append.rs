@@ -118,6 +118,32 @@ fn a_record_that_updates_a_row_has_all_keys() {
     }
 }
 
+/// A column that only some of the files have was an error even if no update changes it, and `--absent-as-null` was no way out.
+#[test]
+fn files_that_update_rows_have_all_columns_that_are_changed() {
+    for (room, _) in rooms() {
+        room.write("one.csv", "id,name\n1,Eve\n");
+        room.write("two.csv", "id,name,age\n2,Bea,50\n");
+        room.write("key.csv", "name,age\nZoe,50\n");
+        let load = "load app.db one.csv two.csv --table users --append --on-conflict update --progress none";
+        let ended = room.run(load);
+        let error = "table users: only some of the files have the column age, and an update would lose its values";
+        assert!(ended.code == Some(2) && ended.err.contains(error), "{ended:?}");
+        assert!(ended.err.contains("(--absent-as-null)"), "{ended:?}");
+        assert_eq!(room.run(&format!("{load} --update-columns age")).code, Some(2));
+        room.done(&format!("{load} --update-columns name"));
+        assert_eq!(room.query("app.db", "SELECT * FROM users ORDER BY id LIMIT 2"), "1|Eve|36\n2|Bea|39");
+        room.done(&format!("{load} --absent-as-null"));
+        assert_eq!(room.query("app.db", "SELECT * FROM users ORDER BY id LIMIT 2"), "1|Eve|NULL\n2|Bea|50");
+        room.write("one.csv", "id,name\n1,Eve\n9,New\n");
+        room.done(&format!("{load} --update-columns name"));
+        let default = room.query("app.db", "SELECT dflt_value FROM pragma_table_info('users') WHERE name = 'age'");
+        assert_eq!(room.query("app.db", "SELECT age FROM users WHERE id = 9"), default, "a new row");
+        let ended = room.run(&load.replace("one.csv", "key.csv --absent-as-null"));
+        assert!(ended.code == Some(2) && ended.err.contains("id, which belongs to a key"), "{ended:?}");
+    }
+}
+
 #[test]
 fn errors_name_the_record_and_nothing_is_added() {
     for (room, _) in rooms() {

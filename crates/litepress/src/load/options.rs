@@ -95,7 +95,7 @@ pub struct LoadOptions {
     /// Fate of NaN and Infinity in JSON that `words` lacks.
     pub nan: NanPolicy,
     /// Whether a key that a record of JSON lacks, and other records have, is NULL where records update rows ([`Conflict::Update`](crate::Conflict::Update)).
-    /// By default such a record is wrong.
+    /// By default such a record is wrong. The same holds for a column that some of the files of a table lack.
     pub absent_as_null: bool,
     /// Sheets of workbooks; by default all that have a value.
     pub sheets: Vec<String>,

@@ -48,6 +48,7 @@ impl LoadRequest {
             return Err(mistakes);
         }
         self.refuse_different_columns(table, &files).map_err(|error| vec![error])?;
+        self.null_different_columns(table, &mut files);
         let records = found.records.or_else(|| files.iter().map(|file| file.records).sum());
         let records = records.map(|records: u64| records.min(limit.unwrap_or(u64::MAX)));
         Ok(PlannedTable { table: position, decisions: found.decisions, records, files, limit, is_copied, exists })

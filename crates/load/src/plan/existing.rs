@@ -2,11 +2,13 @@
 
 use super::content::Content;
 use super::groups::{Found, Group};
-use super::{LoadRequest, PlannedFile, PlannedTable};
+use super::{LoadRequest, NeededKeys, PlannedFile, PlannedTable};
 use crate::database_copy::DatabaseCopy;
 use crate::options::Format;
 use crate::schema::{self, LACKS_COLUMNS, NewTable, Origin};
-use litepress_rows::schema::SchemaAdditions;
+use crate::source::ColumnSource;
+use litepress_rows::cells::OwnedValue;
+use litepress_rows::schema::{Index, SchemaAdditions};
 use litepress_rows::{Column, Conflict, Error, ErrorKind, OptionName, Result, Schema, Table, message};
 use std::collections::HashMap;
 
@@ -196,19 +198,56 @@ impl LoadRequest {
         error.advise(message![add, ", say where they go: ", map, ", or leave them out: ", leave_out, has])
     }
 
-    /// Fails if rows are to be updated by files with different columns: a row would lose the values that its file lacks.
+    /// Fails if rows are to be updated by files with different columns: a row would lose the values that its file lacks. Columns that no
+    /// update changes may differ, unless they belong to a key.
     pub(super) fn refuse_different_columns(&self, table: &Table, files: &[PlannedFile]) -> Result<()> {
-        let Some(first) = files.first().filter(|_| self.conflict == Conflict::Update) else { return Ok(()) };
-        let Some(other) = files.iter().find(|file| file.mapping.missing != first.mapping.missing) else {
+        if self.conflict != Conflict::Update {
             return Ok(());
+        }
+        let is_of_key = |column: usize| {
+            let mut uniques = table.indexes.iter().filter(|index| index.unique);
+            let has = |index: &Index| index.columns.iter().any(|of_index| of_index.column == Some(column));
+            table.rowid_alias == Some(column) || uniques.any(has)
         };
-        let differ = |column: &&usize| first.mapping.missing.contains(column) != other.mapping.missing.contains(column);
-        let column = first.mapping.missing.iter().chain(&other.mapping.missing).find(differ).expect("they differ");
-        let name = &table.columns[*column].name;
-        let message = format!("only some of the files have the column {name}, and an update would lose its values");
-        let error = Error::new(ErrorKind::Usage, message).in_table(&table.name);
-        Err(error.advise("load files with different columns one after another"))
+        // Nobody says of data in memory which columns an update needs.
+        let is_needed = |column: usize| self.inputs.is_empty() || self.needed_keys.has(&table.columns[column].name);
+        let mut different = table.ordinary_columns().filter(|column| differs(files, *column));
+        let Some(column) = different.find(|&column| is_of_key(column) || is_needed(column)) else { return Ok(()) };
+        let (name, advice) = (&table.columns[column].name, "load files with different columns one after another");
+        let wrong = |message: String| Error::new(ErrorKind::Usage, message).in_table(&table.name);
+        if is_of_key(column) {
+            let error = wrong(format!("only some of the files have the column {name}, which belongs to a key"));
+            return Err(error.advise(advice));
+        }
+        let error =
+            wrong(format!("only some of the files have the column {name}, and an update would lose its values"));
+        if self.inputs.is_empty() {
+            return Err(error.advise(advice));
+        }
+        let null = OptionName::AbsentAsNull.alone();
+        Err(error.advise(message![advice, ", or take the column for NULL where a file lacks it (", null, ")"]))
     }
+
+    /// Makes the columns NULL that only some of the files have, if rows are updated and what is absent is NULL. A DEFAULT would replace
+    /// the values of rows that exist.
+    pub(super) fn null_different_columns(&self, table: &Table, files: &mut [PlannedFile]) {
+        if self.conflict != Conflict::Update || self.needed_keys != NeededKeys::None {
+            return;
+        }
+        let columns = table.ordinary_columns().enumerate();
+        let different: Vec<_> = columns.filter(|(_, column)| differs(files, *column)).collect();
+        for (at, column) in different {
+            for file in files.iter_mut().filter(|file| file.mapping.missing.contains(&column)) {
+                file.mapping.column_sources[at] = ColumnSource::Constant(OwnedValue::Null);
+            }
+        }
+    }
+}
+
+/// Returns whether only some of the files have the column.
+fn differs(files: &[PlannedFile], column: usize) -> bool {
+    let lacking = files.iter().filter(|file| file.mapping.missing.contains(&column)).count();
+    lacking > 0 && lacking < files.len()
 }
 
 /// Notes the tables that exist with another definition than a schema gives them.
