@@ -312,6 +312,11 @@ impl FileStats {
 }
 
 impl ColumnStats {
+    /// Returns whether one of the first `limit` records of the file has the column.
+    pub fn is_within(&self, limit: Option<u64>) -> bool {
+        limit.is_none_or(|limit| self.first().record <= limit)
+    }
+
     fn new(name: String, order: usize) -> Self {
         let tally = KindCount { count: 0, first: At::NOWHERE, text: Box::default() };
         let none = (At::NOWHERE, 0);

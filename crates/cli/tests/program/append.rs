@@ -118,6 +118,22 @@ fn a_record_that_updates_a_row_has_all_keys() {
     }
 }
 
+/// `--limit 1` refused a record that lacked a key which only a record beyond the limit has. Without an update, the
+/// column of that key got NULL instead of its DEFAULT.
+#[test]
+fn keys_of_records_beyond_a_limit_are_none() {
+    let room = Room::new();
+    let make = "CREATE TABLE t (id INTEGER PRIMARY KEY, a, b DEFAULT 7); INSERT INTO t VALUES (1, 'old', 5)";
+    room.sqlite("t.db").execute_batch(make).unwrap();
+    room.write("t.ndjson", "{\"id\":1,\"a\":\"x\"}\n{\"id\":2,\"a\":\"y\",\"b\":9}\n");
+    let load = "load t.db t.ndjson --append --on-conflict update --progress none";
+    room.done(&format!("{load} --limit 1"));
+    assert_eq!(room.query("t.db", "SELECT * FROM t"), "1|x|5");
+    assert_eq!(room.run(&format!("{load} --limit 2")).code, Some(1));
+    room.done("load t.db t.ndjson --append --truncate --limit 1 --progress none");
+    assert_eq!(room.query("t.db", "SELECT * FROM t"), "1|x|7");
+}
+
 /// A column that only some of the files have was an error even if no update changes it, and `--absent-as-null` was no way out.
 #[test]
 fn files_that_update_rows_have_all_columns_that_are_changed() {

@@ -11,7 +11,7 @@ use crate::input::Input;
 use crate::options::Format;
 use crate::reader::{DecimalRange, FileColumn, FileColumnKind, Reader};
 use crate::schema::{self, NewTable, Origin, TableOptions};
-use litepress_rows::{Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
+use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 impl LoadRequest {
@@ -166,7 +166,11 @@ impl LoadRequest {
             .map_err(|error| content.in_file(error))?;
         of_file.in_file(number, &input.name);
         let all = if self.sample.is_none() { Some(of_file.records) } else { None };
-        let columns = fields_of(&*reader, &of_file);
+        let mut columns = fields_of(&*reader, &of_file);
+        if self.conflict == Conflict::Update && input.format == Format::Json {
+            // The scan reads whole pieces. A key of later records is none that the others lack.
+            columns.retain(|field| of_file.of(&field.name).is_none_or(|column| column.is_within(limit)));
+        }
         findings.merge(of_file);
         Ok(Inspected { columns, records: all, named, ranges: Vec::new() })
     }

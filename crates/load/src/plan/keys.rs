@@ -40,7 +40,7 @@ impl LoadRequest {
             let found =
                 infer::scan_types(&mut *content.open(&read)?, self.threads, self.limit, &self.read.words, go_on);
             let found = found.map_err(|error| content.in_file(error))?;
-            leave_missing(&mut missing, &found);
+            leave_missing(&mut missing, &found, self.limit);
         }
         fields.retain(|field| !missing.contains(&field.name));
         Ok(fields)
@@ -57,16 +57,17 @@ impl LoadRequest {
         if let Ok(Some(mut piece)) = reader.next_piece() {
             let mut found = FileStats::default();
             if piece.scan_types(&mut found).is_ok() {
-                leave_missing(missing, &found);
+                leave_missing(missing, &found, self.limit);
             }
         }
         Ok(())
     }
 }
 
-/// Keeps the keys that no record has.
-fn leave_missing(missing: &mut Vec<String>, found: &FileStats) {
-    let columns = found.columns();
+/// Keeps the keys that none of the first `limit` records has.
+fn leave_missing(missing: &mut Vec<String>, found: &FileStats, limit: Option<u64>) {
+    let mut columns = found.columns();
+    columns.retain(|column| column.is_within(limit));
     missing.retain(|key| !columns.iter().any(|column| column.name.eq_ignore_ascii_case(key)));
 }
 
