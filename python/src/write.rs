@@ -106,7 +106,10 @@ pub fn write<'py>(
     };
     let inputs = in_order(&plan, &order, data.inputs);
     let job = || match destination {
-        Destination::New(database) => make(*database, &order, &sources, &plan),
+        Destination::New(database) => make(*database, &order, &sources, &|| {
+            // Otherwise a database of which tables are kept would be in use by this process.
+            path.iter().for_each(|path| plan.close_database(path));
+        }),
         Destination::Existing(append) => add(&append, &sources),
     };
     let finished = engine_thread::run(py, &options.progress, Watcher::new(tell), inputs, job)?;
@@ -243,15 +246,20 @@ fn sources(plan: &LoadPlan, options: &Options, rejects: &Arc<Rejects>) -> Result
     plan.tables.iter().map(source).collect()
 }
 
-fn make(mut database: Database, order: &[usize], sources: &[(usize, LoadSource)], plan: &LoadPlan) -> Result<Finished> {
+/// Fills a database. `before_publishing` runs when all rows were read.
+fn make(
+    mut database: Database,
+    order: &[usize],
+    sources: &[(usize, LoadSource)],
+    before_publishing: &dyn Fn(),
+) -> Result<Finished> {
     let source_of = |table: usize| sources.iter().find(|(position, _)| *position == table);
     let filled: Vec<usize> = order.iter().copied().filter(|&table| source_of(table).is_some()).collect();
     database.expect(&filled);
     for (table, source) in filled.into_iter().filter_map(source_of) {
         database.fill(*table, source).map_err(|error| source.explain(error))?;
     }
-    // Otherwise a database of which tables are kept would be in use by this process.
-    plan.close_databases();
+    before_publishing();
     database.finish()
 }
 
