@@ -17,6 +17,10 @@ fn values_compare_as_their_forms_do() {
     let mut values = edge_numbers();
     values.extend([Value::Null, Value::Real(f64::NAN)]);
     values.extend(edge_texts().into_iter().flat_map(|text| [Value::Text(text), Value::Blob(text)]));
+    if cfg!(miri) {
+        // It takes a thousand times as long.
+        values = values.into_iter().step_by(53).collect();
+    }
     for part in COLLATIONS.map(|collation| KeyPart { collation, descending: false }) {
         for left in &values {
             for right in &values {
@@ -48,12 +52,17 @@ fn is_same(left: Value<'_>, right: Value<'_>) -> bool {
 }
 
 /// Returns numbers on both sides of every threshold of the encoding, the doubles and the integers.
+/// Returns 2^power. Miri makes the last digit of `powi` uncertain.
+fn power_of_two(power: i32) -> f64 {
+    f64::from_bits(u64::try_from(1023 + power).expect("a normal number") << 52)
+}
+
 fn edge_numbers() -> Vec<Value<'static>> {
     let mut reals = vec![0.0, 5e-324, 2.5e-310, f64::MIN_POSITIVE, 0.1, 0.5, 1.0 - f64::EPSILON / 2.0];
     reals.extend([1.0, 1.5, 1.0 + f64::EPSILON, 3.7, 4.0, 123_456.789, 1e15 + 0.3, 1e300, f64::MAX, f64::INFINITY]);
     let mut ints = vec![0, 1, 3, 4, 100, i64::MAX - 1, i64::MAX];
     for power in 1..=70 {
-        let real = 2_f64.powi(power);
+        let real = power_of_two(power);
         reals.extend([real.next_down(), real, real.next_up(), real - 0.5, real + 0.5]);
         if power < 63 {
             ints.extend([(1 << power) - 1, 1 << power, (1 << power) + 1]);
@@ -213,7 +222,8 @@ fn check_round_trip(value: Value<'_>, part: KeyPart) {
 
 #[test]
 fn what_push_keeps_reads_back() {
-    for value in edge_values().into_iter().chain([Value::Real(f64::NAN)]) {
+    let step = if cfg!(miri) { 29 } else { 1 };
+    for value in edge_values().into_iter().step_by(step).chain([Value::Real(f64::NAN)]) {
         every_part().for_each(|part| check_round_trip(value, part));
     }
 }
@@ -251,11 +261,13 @@ fn forms_are_those_of_the_picture() {
 #[test]
 fn what_push_does_not_keep() {
     let kept = |value, collation| encode(value, KeyPart { collation, descending: false }).1;
-    for real in [0.0, -0.0, 1.0, -5.0, 2_f64.powi(53), 2_f64.powi(62), -(2_f64.powi(63)), 2_f64.powi(63).next_down()] {
+    for real in
+        [0.0, -0.0, 1.0, -5.0, power_of_two(53), power_of_two(62), -(power_of_two(63)), power_of_two(63).next_down()]
+    {
         assert!(!kept(Value::Real(real), Collation::Binary), "{real}");
     }
     for real in
-        [0.5, -1.5, 2_f64.powi(63), (-(2_f64.powi(63))).next_down(), 2_f64.powi(64), f64::NEG_INFINITY, f64::NAN]
+        [0.5, -1.5, power_of_two(63), (-(power_of_two(63))).next_down(), power_of_two(64), f64::NEG_INFINITY, f64::NAN]
     {
         assert!(kept(Value::Real(real), Collation::Binary), "{real}");
     }
@@ -586,7 +598,7 @@ fn entry_is_that_of_the_picture() {
 #[test]
 fn entries_become_records() {
     // Miri takes a thousand times as long.
-    let step = if cfg!(miri) { 29 } else { 1 };
+    let step = if cfg!(miri) { 211 } else { 1 };
     for part in every_part() {
         let one = IndexEntryLayout::with_rowid(vec![part]);
         let two = IndexEntryLayout::with_rowid(vec![part, KeyPart::default()]);
