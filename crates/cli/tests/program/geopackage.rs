@@ -1,7 +1,7 @@
 //! GeoPackages by `litepress load --geometry`.
 
-use crate::Room;
 use crate::gdal::gdal;
+use crate::{LITEPRESS, Room};
 
 const WKT: &str = "id;name;area\n\
     1;one;POLYGON ((0 0, 4 0, 4 3, 0 0))\n\
@@ -153,6 +153,25 @@ fn features_of_geojson_become_rows() {
             "4326 9.0 9.0"
         );
     }
+}
+
+/// Compressed features were not known as such, and the beginning of a pipe was lost as they were looked for.
+#[test]
+fn features_may_be_compressed_and_come_from_a_pipe() {
+    let room = Room::new();
+    let feature =
+        r#"{"type": "Feature", "properties": {"a": 1}, "geometry": {"type": "Point", "coordinates": [1, 2]}}"#;
+    room.write("f.geojson", format!(r#"{{"type": "FeatureCollection", "features": [{feature}]}}"#));
+    room.write("rows.ndjson", "{\"id\": 1, \"at\": \"POINT (1 2)\"}\n{\"id\": 2, \"at\": \"POINT (3 4)\"}\n");
+    let shell = |script: &str| {
+        let status = std::process::Command::new("sh").args(["-c", script]).current_dir(room.path("")).status();
+        assert!(status.expect("a shell").success(), "{script}");
+    };
+    shell("gzip f.geojson");
+    room.done("load f.gpkg f.geojson.gz --geometry geometry --progress none");
+    assert_eq!(room.query("f.gpkg", "SELECT a, hex(geometry) LIKE '4750%' FROM f"), "1|1");
+    shell(&format!("cat rows.ndjson | {LITEPRESS} load r.gpkg /dev/stdin --table r --geometry at --crs 4326 -q"));
+    assert_eq!(room.query("r.gpkg", "SELECT group_concat(id) FROM r"), "1,2");
 }
 
 /// One in six coordinates of GeoJSON became the double beside the nearest one, by a parser that does not round as it should.

@@ -7,12 +7,12 @@
 
 use super::layer::GeometryOrigin;
 use crate::{FileFormat, LoadOptions};
-use litepress_load::options::Features;
+use litepress_load::input::Input;
+use litepress_load::options::{Features, ReadOptions};
 use litepress_rows::Table;
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Bytes that tell a GeoJSON file.
 const HEAD_BYTES: u64 = 64 << 10;
@@ -28,7 +28,9 @@ pub(crate) fn adapted(options: &LoadOptions, files: &[PathBuf]) -> Option<LoadOp
     if !is_json || options.json_path.is_some() || options.flatten {
         return None;
     }
-    let heads: Vec<String> = files.iter().map(head).collect::<Option<_>>()?;
+    let read =
+        ReadOptions { encoding: options.encoding.clone(), path_guard: options.path_guard, ..ReadOptions::default() };
+    let heads: Vec<String> = files.iter().map(|file| head(file, &read)).collect::<Option<_>>()?;
     let mut adapted = options.clone().flatten(true);
     let members = heads.iter().flat_map(|head| members_of_features(head)).collect();
     adapted.features = Some(Features { members, has_crs: options.crs.is_some() });
@@ -94,10 +96,14 @@ fn string_len(text: &[u8]) -> usize {
     text.len()
 }
 
-/// Returns the beginning of a file as text.
-fn head(file: &PathBuf) -> Option<String> {
+/// Returns the beginning of a file as text. Returns `None` for what is no file: it could not be read again.
+fn head(file: &Path, options: &ReadOptions) -> Option<String> {
+    if !std::fs::metadata(file).ok()?.is_file() {
+        return None;
+    }
+    let text = Input::from_path(file, options).ok()?.text(options).ok()?;
     let mut bytes = Vec::new();
-    File::open(file).ok()?.take(HEAD_BYTES).read_to_end(&mut bytes).ok()?;
+    text.take(HEAD_BYTES).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').trim_start().to_owned())
 }
 
