@@ -10,7 +10,8 @@ impl Schema {
     pub fn unrun_triggers<'s>(&'s self, table: &'s Table) -> impl Iterator<Item = &'s str> {
         let runs = |trigger: &&SchemaObject| {
             let words = trigger.sql.as_deref().map(lowercase_words).unwrap_or_default();
-            is_for_new_rows(&words) && !only_target(&words).is_some_and(|target| self.is_filled_from(target, table))
+            let (head, body) = head_and_body(&words);
+            is_of(head, "insert") && !only_target(head, body).is_some_and(|target| self.is_filled_from(target, table))
         };
         self.objects_of("trigger", &table.name).filter(runs).map(|trigger| &*trigger.name)
     }
@@ -20,11 +21,9 @@ impl Schema {
     pub fn stale_index<'s>(&'s self, table: &'s Table) -> Option<&'s str> {
         self.objects_of("trigger", &table.name).find_map(|trigger| {
             let words = lowercase_words(trigger.sql.as_deref()?);
-            let begin = words.iter().position(|word| word == "begin")?;
-            let is_of_delete = words[..begin].windows(2).any(|pair| pair[0] == "delete" && pair[1] == "on");
-            let has_command = words[begin..].iter().any(|word| word == "'delete'");
-            let into =
-                words[begin..].windows(2).find(|pair| pair[0] == "into").filter(|_| is_of_delete && has_command)?;
+            let (head, body) = head_and_body(&words);
+            let is_wanted = is_of(head, "delete") && body.iter().any(|word| word == "'delete'");
+            let into = body.windows(2).find(|pair| pair[0] == "into").filter(|_| is_wanted)?;
             self.table(&into[1]).filter(|index| index.is_virtual).map(|index| &*index.name)
         })
     }
@@ -39,19 +38,21 @@ impl Schema {
     }
 }
 
-/// Returns whether the trigger of these words is one of INSERT. `CREATE TRIGGER t AFTER INSERT ON ...`
-fn is_for_new_rows(words: &[String]) -> bool {
-    let head = words.iter().position(|word| word == "begin").map_or(words, |begin| &words[..begin]);
-    head.windows(2).any(|pair| pair[0] == "insert" && pair[1] == "on")
+/// Divides the words of a trigger at BEGIN, with which its body begins.
+fn head_and_body(words: &[String]) -> (&[String], &[String]) {
+    words.split_at(words.iter().position(|word| word == "begin").unwrap_or(words.len()))
 }
 
-/// Returns the table into which the trigger of these words inserts, if it does nothing else.
-fn only_target(words: &[String]) -> Option<&str> {
-    let begin = words.iter().position(|word| word == "begin")?;
-    let (head, body) = (&words[..begin], &words[begin + 1..]);
+/// Returns whether a trigger is one of this event: `CREATE TRIGGER t AFTER INSERT ON ...`
+fn is_of(head: &[String], event: &str) -> bool {
+    head.windows(2).any(|pair| pair[0] == event && pair[1] == "on")
+}
+
+/// Returns the table into which a trigger inserts, if it does nothing else.
+fn only_target<'w>(head: &[String], body: &'w [String]) -> Option<&'w str> {
     let is_one = body.iter().filter(|word| *word == ";").count() == 1 && !head.iter().any(|word| word == "when");
     match body {
-        [insert, into, target, ..] if is_one && insert == "insert" && into == "into" => Some(target),
+        [_, insert, into, target, ..] if is_one && insert == "insert" && into == "into" => Some(target),
         _ => None,
     }
 }
