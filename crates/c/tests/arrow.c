@@ -1,4 +1,5 @@
 /* Batches over the Arrow C interfaces, made by hand: id int64, name utf8 with a NULL in the second row. */
+#include "expect.h"
 #include <litepress.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,14 +26,6 @@ struct ArrowArrayStream {
     void (*release)(struct ArrowArrayStream *);
     void *private_data;
 };
-
-#define EXPECT(condition)                                                                        \
-    do {                                                                                         \
-        if (!(condition)) {                                                                      \
-            fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition);             \
-            exit(1);                                                                             \
-        }                                                                                        \
-    } while (0)
 
 static int released;
 

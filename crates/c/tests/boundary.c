@@ -1,6 +1,7 @@
 /* Calls every function of litepress.h with right and wrong arguments. Prints nothing and returns 0 if all behave as documented. */
 #define _POSIX_C_SOURCE 200809L /* fcntl(2) */
 #include <fcntl.h>
+#include "expect.h"
 #include <litepress.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,14 +14,6 @@ static const char *in_folder(const char *name) {
     snprintf(path_buffer, sizeof path_buffer, "%s/%s", folder, name);
     return path_buffer;
 }
-
-#define EXPECT(condition)                                                                        \
-    do {                                                                                         \
-        if (!(condition)) {                                                                      \
-            fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition);             \
-            exit(1);                                                                             \
-        }                                                                                        \
-    } while (0)
 
 /* Expects a failure with this status and a message with these words, and frees the error. */
 #define FAILS(call, expected, words)                                                             \

@@ -2,19 +2,12 @@
  * the parent's temporary file: all rows of the parent were gone, and the worker printed a panic. Prints nothing and returns 0 if the
  * writer stays with the parent, whatever the child calls. */
 #define _POSIX_C_SOURCE 200809L /* fork(2) */
+#include "expect.h"
 #include <litepress.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define EXPECT(condition)                                                                        \
-    do {                                                                                         \
-        if (!(condition)) {                                                                      \
-            fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, #condition);             \
-            exit(1);                                                                             \
-        }                                                                                        \
-    } while (0)
 
 /* Expects that the call is refused since the writer is the parent's. */
 #define IS_REFUSED(call)                                                                         \
