@@ -16,7 +16,6 @@ pub use report::{LoadReport, SplitReport};
 pub(crate) use run::read_all;
 
 use crate::build::refuse_special_target;
-use crate::geopackage;
 use crate::observer::Stage;
 use crate::plan_report::PlanReport;
 use crate::{OnError, Result, Target};
@@ -48,8 +47,6 @@ pub fn load<F: Into<PathBuf>>(
     let (started, target) = (Instant::now(), target.into());
     refuse_special_target(&target)?;
     let files: Vec<PathBuf> = files.into_iter().map(Into::into).collect();
-    let adapted = geopackage::adapted(options, &files);
-    let options = adapted.as_ref().unwrap_or(options);
     options.observer.enter(Stage::Inspect);
     let may_repeat = options.policy()? == OnError::Reject || options.rejects.is_some();
     if options.split_by.is_some() {
@@ -73,8 +70,6 @@ pub fn plan_load<F: Into<PathBuf>>(
 ) -> Result<PlanReport> {
     let place = target.clone().unwrap_or(Target::Discard);
     let files: Vec<PathBuf> = files.into_iter().map(Into::into).collect();
-    let adapted = geopackage::adapted(options, &files);
-    let options = adapted.as_ref().unwrap_or(options);
     let job = LoadJob::new(&place, files, options, true)?;
     let mut notes = job.notes();
     notes.extend(job.note_about_division(&place)?);

@@ -6,7 +6,7 @@
 //!                                                                                             `-----------------> scan
 //! ```
 //!
-//! record.rs knows the keys and their places, features.rs those of GeoJSON, value.rs parses the values, and utf8.rs handles texts that are not UTF-8. The
+//! record.rs knows the keys and their places, features.rs those of GeoJSON, feature_files.rs its files, value.rs parses the values, and utf8.rs handles texts that are not UTF-8. The
 //! beginning decides about the layout (layout.rs). The grammar is RFC 8259; [`JsonOptions::nan`] adds NaN and Infinity.
 //!
 //! Values are stored as follows:
@@ -26,6 +26,7 @@
 
 mod columns;
 mod fault;
+mod feature_files;
 mod features;
 mod frame;
 mod layout;
@@ -37,6 +38,7 @@ mod utf8;
 mod value;
 
 pub(crate) use columns::Columns;
+pub use feature_files::options_of_features;
 pub(crate) use features::CRS_OF_FEATURES;
 pub use frame::MAX_RECORD_TEXT_BYTES;
 pub use value::MAX_DEPTH;

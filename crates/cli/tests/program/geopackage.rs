@@ -174,6 +174,46 @@ fn features_may_be_compressed_and_come_from_a_pipe() {
     assert_eq!(room.query("r.gpkg", "SELECT group_concat(id) FROM r"), "1,2");
 }
 
+/// A file was known by the words in its first 64 KB, and not at all in a folder, an archive, a pattern of paths or a pipe:
+/// `--geometry geometry` then said that there is no such column.
+#[test]
+fn features_are_known_wherever_they_stand() {
+    let room = Room::new();
+    // Keys in alphabetical order, and a first feature of more than 64 KB.
+    let ring: Vec<String> = (0..9000).map(|x| format!("[{x}.5, {}]", x % 7)).chain(["[0.5, 0]".to_owned()]).collect();
+    let polygon = format!(r#"{{"coordinates": [[{}]], "type": "Polygon"}}"#, ring.join(", "));
+    let feature = |id: u32| {
+        format!(r#"{{"geometry": {polygon}, "id": {id}, "properties": {{"a": {id}, "id": "x"}}, "type": "Feature"}}"#)
+    };
+    let (one, two) = (feature(1), feature(2));
+    std::fs::create_dir(room.path("g")).expect("a folder");
+    room.write("g/f.geojson", format!(r#"{{"features": [{one}, {two}], "type": "FeatureCollection"}}"#));
+    room.write("lines.ndjson", format!("{one}\n{two}\n"));
+    room.write("sequence.json", format!("\x1e{one}\n\x1e{two}\n"));
+    room.write("array.json", format!("[{one},\n{two}]"));
+    let columns = "SELECT group_concat(name || ' ' || type, ', ') FROM pragma_table_info('f')";
+    for input in [
+        "g/f.geojson",
+        "g",
+        "'g/*.geojson'",
+        "lines.ndjson",
+        "sequence.json",
+        "array.json",
+        "- < g/f.geojson",
+        "- < lines.ndjson",
+    ] {
+        let load = format!("{LITEPRESS} load f.gpkg {input} --table f --geometry geometry --overwrite -q");
+        let status = std::process::Command::new("sh").args(["-c", &load]).current_dir(room.path("")).status();
+        assert!(status.expect("a shell").success(), "{input}");
+        assert_eq!(
+            room.query("f.gpkg", columns),
+            "fid INTEGER, geometry POLYGON, id INTEGER, a INTEGER, properties_id TEXT",
+            "{input}"
+        );
+        assert_sound(&room, "f.gpkg", "f", 2);
+    }
+}
+
 /// One in six coordinates of GeoJSON became the double beside the nearest one, by a parser that does not round as it should.
 #[test]
 fn coordinates_of_geojson_are_the_nearest_doubles() {

@@ -5,7 +5,7 @@ use super::options::LoadOptions;
 use super::report::LoadReport;
 use crate::append::AppendJob;
 use crate::build::refuse_target_among;
-use crate::geopackage::GeoPackage;
+use crate::geopackage::{GeoPackage, options_of_features};
 use crate::loaded_file::LoadedFile;
 use crate::number_notes::number_notes;
 use crate::observer::{Measured, Meter, Sample, Unit};
@@ -64,7 +64,7 @@ impl<'o> LoadJob<'o> {
         reads_twice: bool,
     ) -> Result<Self> {
         let (on_error, build) = (options.policy()?, &options.build);
-        let read = ReadOptions { leaves_out_empty: on_error == OnError::Reject, ..options.read()? };
+        let mut read = ReadOptions { leaves_out_empty: on_error == OnError::Reject, ..options.read()? };
         let mut texts = Texts::default();
         if let Some(schema) = &options.schema {
             options.refuse_definitions()?;
@@ -76,6 +76,10 @@ impl<'o> LoadJob<'o> {
             refuse_target_among(inputs.iter().filter_map(Input::outer_path), out)?;
         }
         options.refuse_rejects_among(&inputs, out)?;
+        if let Some(json) = options_of_features(options, &inputs, &read) {
+            read.json = json;
+        }
+        let are_features = read.json.features.is_some();
         let folder = || out.map_or(Path::new("."), folder_of).to_owned();
         let temp_dir = build.temp_dir.clone().unwrap_or_else(folder);
         let existing = options.existing(out)?;
@@ -110,7 +114,7 @@ impl<'o> LoadJob<'o> {
         let plan = plan.map_err(|error| texts.explain(error))?;
         let page_size = build.page_size.or(plan.schema.settings.page_size.and_then(PageSize::new));
         let page_size = page_size.unwrap_or(PageSize::DEFAULT);
-        let geopackage = GeoPackage::new(&plan, options)?;
+        let geopackage = GeoPackage::new(&plan, options, are_features)?;
         Ok(Self { options, temp_dir, existing, successor_of, plan, page_size, on_error, texts, geopackage })
     }
 

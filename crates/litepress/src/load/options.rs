@@ -11,7 +11,7 @@ use crate::{
 use litepress_engine::{TargetStamp, begin_replacing};
 use litepress_load::input::Input;
 use litepress_load::options::{
-    Dialect, Features, Format, JsonLayout, JsonOptions, Quote, ReadOptions, RepeatedHeader, StrayQuotes, ValueOptions,
+    Dialect, Format, JsonLayout, JsonOptions, Quote, ReadOptions, RepeatedHeader, StrayQuotes, ValueOptions,
 };
 use litepress_load::plan::NeededKeys;
 use litepress_rows::files::is_same_file;
@@ -89,9 +89,6 @@ pub struct LoadOptions {
     pub json_path: Option<String>,
     /// Whether nested objects of JSON become columns: `{"a": {"b": 1}}` has a column `a_b`.
     pub flatten: bool,
-    /// Features of GeoJSON become rows, as `geometry` asks for: set by the load itself.
-    #[doc(hidden)]
-    pub features: Option<Features>,
     /// Fate of NaN and Infinity in JSON that `words` lacks.
     pub nan: NanPolicy,
     /// Whether a key that a record of JSON lacks, and other records have, is NULL where records update rows ([`Conflict::Update`](crate::Conflict::Update)).
@@ -176,7 +173,6 @@ impl Default for LoadOptions {
             comment: None,
             json_path: None,
             flatten: false,
-            features: None,
             nan: NanPolicy::default(),
             absent_as_null: false,
             sheets: Vec::new(),
@@ -492,7 +488,7 @@ impl LoadOptions {
             let given = OptionName::JsonPath.word(self.json_path.clone().unwrap_or_default()).given();
             Error::new(ErrorKind::Usage, message![given, format!(": {why}")])
         })?;
-        Ok(JsonOptions { layout, path, flatten: self.flatten, nan: self.nan, features: self.features.clone() })
+        Ok(JsonOptions { layout, path, flatten: self.flatten, nan: self.nan, features: None })
     }
 
     /// Returns how files are read.
