@@ -55,11 +55,11 @@ impl PackageSources<'_> {
 }
 
 impl GeoPackage {
-    /// Plans the layers, or returns `None` if no geometries are wanted. `are_features` says that all rows are features of GeoJSON.
+    /// Plans the layers, or returns `None` if no geometries are wanted.
     ///
     /// # Errors
     /// If a table lacks the columns of the geometry, or other options do not go with it.
-    pub fn new(plan: &LoadPlan, options: &LoadOptions, are_features: bool) -> Result<Option<Self>> {
+    pub fn new(plan: &LoadPlan, options: &LoadOptions) -> Result<Option<Self>> {
         let Some(geometry) = &options.geometry else {
             return match options.crs {
                 None => Ok(None),
@@ -72,7 +72,7 @@ impl GeoPackage {
             let given = OptionName::Crs.word(options.crs.clone().unwrap_or_default()).given();
             Error::new(ErrorKind::Usage, message![given, format!(": {why}")])
         })?;
-        let layers = plan.tables.iter().map(|planned| PlannedLayer::new(plan, planned, geometry, srs, are_features));
+        let layers = plan.tables.iter().map(|planned| PlannedLayer::new(plan, planned, geometry, srs));
         let mut layers: Vec<PlannedLayer> = layers.collect::<Result<_>>()?;
         number_own_systems(&mut layers);
         let create_table = |layer: &PlannedLayer| format!("{};\n", layer.create_table(Kinds::default()));

@@ -225,6 +225,11 @@ impl PlannedTable {
 }
 
 impl LoadPlan {
+    /// Returns whether the rows of all files are features of GeoJSON.
+    pub fn are_features(&self) -> bool {
+        self.read.json.features.is_some()
+    }
+
     /// Returns the coordinate reference system of a table's column of geometries, if its files state it: a name, or PROJJSON.
     ///
     /// # Errors
@@ -233,7 +238,7 @@ impl LoadPlan {
         let definition = &self.schema.tables[table.table];
         let is_column = |at: usize| definition.columns[at].name.eq_ignore_ascii_case(column);
         let Some(position) = definition.ordinary_columns().position(is_column) else { return Ok(None) };
-        let default = self.read.json.features.as_ref().map(|_| json::CRS_OF_FEATURES);
+        let default = self.are_features().then_some(json::CRS_OF_FEATURES);
         let or_default = |crs: &Option<String>| crs.clone().or_else(|| default.map(str::to_owned));
         let mut found: Option<(&PlannedFile, Option<String>)> = None;
         for file in &table.files {

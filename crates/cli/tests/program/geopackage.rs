@@ -155,6 +155,12 @@ fn features_of_geojson_become_rows() {
     }
 }
 
+/// Runs a script in the room's folder, and asserts success.
+fn shell(room: &Room, script: &str) {
+    let status = std::process::Command::new("sh").args(["-c", script]).current_dir(room.path("")).status();
+    assert!(status.expect("a shell").success(), "{script}");
+}
+
 /// Compressed features were not known as such, and the beginning of a pipe was lost as they were looked for.
 #[test]
 fn features_may_be_compressed_and_come_from_a_pipe() {
@@ -163,14 +169,13 @@ fn features_may_be_compressed_and_come_from_a_pipe() {
         r#"{"type": "Feature", "properties": {"a": 1}, "geometry": {"type": "Point", "coordinates": [1, 2]}}"#;
     room.write("f.geojson", format!(r#"{{"type": "FeatureCollection", "features": [{feature}]}}"#));
     room.write("rows.ndjson", "{\"id\": 1, \"at\": \"POINT (1 2)\"}\n{\"id\": 2, \"at\": \"POINT (3 4)\"}\n");
-    let shell = |script: &str| {
-        let status = std::process::Command::new("sh").args(["-c", script]).current_dir(room.path("")).status();
-        assert!(status.expect("a shell").success(), "{script}");
-    };
-    shell("gzip f.geojson");
+    shell(&room, "gzip f.geojson");
     room.done("load f.gpkg f.geojson.gz --geometry geometry --progress none");
     assert_eq!(room.query("f.gpkg", "SELECT a, hex(geometry) LIKE '4750%' FROM f"), "1|1");
-    shell(&format!("cat rows.ndjson | {LITEPRESS} load r.gpkg /dev/stdin --table r --geometry at --crs 4326 -q"));
+    shell(
+        &room,
+        &format!("cat rows.ndjson | {LITEPRESS} load r.gpkg /dev/stdin --table r --geometry at --crs 4326 -q"),
+    );
     assert_eq!(room.query("r.gpkg", "SELECT group_concat(id) FROM r"), "1,2");
 }
 
@@ -202,9 +207,7 @@ fn features_are_known_wherever_they_stand() {
         "- < g/f.geojson",
         "- < lines.ndjson",
     ] {
-        let load = format!("{LITEPRESS} load f.gpkg {input} --table f --geometry geometry --overwrite -q");
-        let status = std::process::Command::new("sh").args(["-c", &load]).current_dir(room.path("")).status();
-        assert!(status.expect("a shell").success(), "{input}");
+        shell(&room, &format!("{LITEPRESS} load f.gpkg {input} --table f --geometry geometry --overwrite -q"));
         assert_eq!(
             room.query("f.gpkg", columns),
             "fid INTEGER, geometry POLYGON, id INTEGER, a INTEGER, properties_id TEXT",

@@ -70,14 +70,9 @@ pub(super) enum GeometryOrigin {
 }
 
 impl PlannedLayer {
-    /// Plans the layer of a table. `are_features` says that its rows are features of GeoJSON.
-    pub fn new(
-        plan: &LoadPlan,
-        planned: &PlannedTable,
-        geometry: &str,
-        srs: Option<Srs>,
-        are_features: bool,
-    ) -> Result<Self> {
+    /// Plans the layer of a table.
+    pub fn new(plan: &LoadPlan, planned: &PlannedTable, geometry: &str, srs: Option<Srs>) -> Result<Self> {
+        let are_features = plan.are_features();
         let table = &plan.schema.tables[planned.table];
         if plan.is_copied(planned) {
             let message = message![

@@ -79,7 +79,6 @@ impl<'o> LoadJob<'o> {
         if let Some(json) = options_of_features(options, &inputs, &read) {
             read.json = json;
         }
-        let are_features = read.json.features.is_some();
         let folder = || out.map_or(Path::new("."), folder_of).to_owned();
         let temp_dir = build.temp_dir.clone().unwrap_or_else(folder);
         let existing = options.existing(out)?;
@@ -114,7 +113,7 @@ impl<'o> LoadJob<'o> {
         let plan = plan.map_err(|error| texts.explain(error))?;
         let page_size = build.page_size.or(plan.schema.settings.page_size.and_then(PageSize::new));
         let page_size = page_size.unwrap_or(PageSize::DEFAULT);
-        let geopackage = GeoPackage::new(&plan, options, are_features)?;
+        let geopackage = GeoPackage::new(&plan, options)?;
         Ok(Self { options, temp_dir, existing, successor_of, plan, page_size, on_error, texts, geopackage })
     }
 

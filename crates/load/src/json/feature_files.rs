@@ -8,6 +8,7 @@
 //! Members have no order: `type` may stand behind all coordinates of a country.
 
 use super::features::{CRS, GEOMETRY, PROPERTIES, TYPE};
+use super::frame::is_gap;
 use crate::input::{Input, Notes};
 use crate::options::{Features, Format, JsonOptions, ReadOptions};
 use jiter::{Jiter, JiterResult, Peek};
@@ -76,9 +77,8 @@ impl Beginning {
     fn of_text(mut text: &[u8]) -> Self {
         let mut found = Self::default();
         loop {
-            // A record separator stands in front of each text of a sequence (RFC 8142).
-            text = text.trim_ascii_start();
-            text = text.strip_prefix(b"\x1e").unwrap_or(text).trim_ascii_start();
+            let gap = text.iter().take_while(|&&byte| is_gap(byte)).count();
+            text = &text[gap..];
             let mut json = Jiter::new(text);
             let read = match text.first() {
                 Some(b'[') => found.read_array(&mut json),
