@@ -262,14 +262,15 @@ fn a_target_that_comes_into_being_meanwhile_is_replaced_if_that_is_allowed() {
     }
 }
 
-/// The last one wins, and all succeed.
+/// The last one wins, and all succeed. Ten threads failed on a busy machine, because those that waited lost their patience after half a
+/// second, in which the others had the target: "the target is open in this program". They take turns now.
 #[test]
 fn many_threads_replace_one_target() {
-    for _ in 0..5 {
+    for number in [10, 10, 10, 100] {
         let folder = Folder::new();
         let path = folder.join("t.db");
         std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..10).map(|_| scope.spawn(|| build(&path, true).map(drop))).collect();
+            let threads: Vec<_> = (0..number).map(|_| scope.spawn(|| build(&path, true).map(drop))).collect();
             threads.into_iter().for_each(|thread| thread.join().unwrap().unwrap());
         });
         assert_is_new(&path);

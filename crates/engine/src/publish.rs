@@ -17,6 +17,7 @@ mod stamp;
 #[cfg_attr(unix, path = "publish/unix.rs")]
 #[cfg_attr(windows, path = "publish/windows.rs")]
 mod system;
+mod turn;
 
 use crate::sqlite::LiveSession;
 use crate::{Error, ErrorKind, Result, Sync};
@@ -35,6 +36,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 pub use system::free_bytes;
+use turn::Turn;
 
 /// Time that a run waits for a target in use, before it has done any work and after a short run.
 const SHORT_PATIENCE: Duration = Duration::from_millis(500);
@@ -154,6 +156,7 @@ impl Publication {
                 Error::new(ErrorKind::Target, "somebody has removed the temporary file").in_file(&self.temporary);
             return Err(error);
         }
+        let _turn = Turn::take(&self.target);
         match self.replaced.take() {
             Some(access) => self.replace(access)?,
             None => self.take_free_name()?,
@@ -287,6 +290,7 @@ fn check_target(target: &Path, replace: bool) -> Result<Option<Access>> {
         return Err(exists(target));
     }
     check_sticky(target, &metadata)?;
+    let _turn = Turn::take(target);
     drop(OldFile::hold(target, SHORT_PATIENCE)?);
     Ok(Some(Access::of(target, &metadata)))
 }

@@ -1,6 +1,7 @@
 //! Lists the contents of the database that a new one replaces, so that nothing goes without being named.
 
 use super::open_files;
+use super::turn::Turn;
 use litepress_rows::files::FileId;
 use litepress_rows::sqlite::{open_immutable, stop_if, without_views};
 use litepress_rows::{grouped, quoted_name};
@@ -28,6 +29,7 @@ pub(crate) struct OldObject {
 ///
 /// The file is read without locks: while another program writes into it, numbers of rows may be those of a moment ago.
 pub(crate) fn old_contents(target: &Path) -> Vec<OldObject> {
+    let _turn = Turn::take(target);
     let is_free = |file| !open_files::is_open_in_this_process(file);
     if !target.is_file() || !FileId::at(target).is_ok_and(is_free) {
         return Vec::new();
