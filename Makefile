@@ -115,9 +115,11 @@ miri: ## interpret the tests of the file format, which finds undefined behaviour
 	PROPTEST_CASES=4 MIRIFLAGS='-Zmiri-disable-isolation' $(CARGO) +nightly miri test --locked --target-dir target/miri -p litepress-format -p litepress-fts5 -p litepress-rtree --lib
 
 # The standard library and SQLite are compiled with the sanitizer, too: without, it would not see their locks and their memory.
-# SQLite has two constants of one name in one file, which AddressSanitizer takes for a violation of C's rule of one definition.
+# SQLite has two constants of one name in one file, which AddressSanitizer takes for a violation of C's rule of one definition. For
+# ThreadSanitizer, see tests/thread_sanitizer.txt.
 SANITIZED = $(CARGO) +nightly test --locked -Zbuild-std --target $(shell rustc -vV | sed -n 's/host: //p') --lib
 sanitize: export ASAN_OPTIONS = detect_odr_violation=0
+sanitize: export TSAN_OPTIONS = suppressions=$(CURDIR)/tests/thread_sanitizer.txt
 sanitize: ## run tests under ThreadSanitizer and AddressSanitizer (nightly)
 	rustup component add --toolchain nightly rust-src
 	for sanitizer in thread address; do \
