@@ -5,6 +5,7 @@
 
 use crate::sqlite::Sqlite;
 use litepress::own_locks;
+use litepress_rows::files::full_path;
 use litepress_rows::sqlite::companion;
 use litepress_rows::sync::lock;
 use std::fs;
@@ -98,13 +99,6 @@ impl Activity {
         let all: Vec<Arc<Self>> = lock(&ALL).iter().filter_map(Weak::upgrade).collect();
         all.into_iter().filter(move |other| !Arc::ptr_eq(self, other) && other.file == self.file)
     }
-}
-
-/// Returns the path without links, as SQLite makes it. The file need not exist.
-fn full_path(path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or(path.to_owned());
-    let in_folder = || Some(absolute.parent()?.canonicalize().ok()?.join(absolute.file_name()?));
-    absolute.canonicalize().ok().or_else(in_folder).unwrap_or(absolute)
 }
 
 /// Returns whether this process has a handle of a deleted file that had this path. Without `/proc` none is found.

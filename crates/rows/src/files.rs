@@ -66,6 +66,14 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
+/// Returns the path without links, as SQLite makes it. The file need not exist.
+#[must_use]
+pub fn full_path(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or(path.to_owned());
+    let in_folder = || Some(absolute.parent()?.canonicalize().ok()?.join(absolute.file_name()?));
+    absolute.canonicalize().ok().or_else(in_folder).unwrap_or(absolute)
+}
+
 /// Returns how many names (hard links) an open file has.
 ///
 /// # Errors
@@ -136,5 +144,7 @@ mod tests {
         assert!(is_same_file(&one, &two) && !is_same_file(&one, &other) && !is_same_file(&one, Path::new("")));
         let absent = [folder.path().join("none"), folder.path().join(".").join("none"), folder.path().join("no")];
         assert!(is_same_file(&absent[0], &absent[1]) && !is_same_file(&absent[0], &absent[2]));
+        assert_eq!(full_path(&absent[0]), full_path(&absent[1]));
+        assert_ne!(full_path(&one), full_path(&two));
     }
 }
